@@ -1,0 +1,41 @@
+# Every command sets up .venv first, and a .venv that is up to date costs nothing.
+# Another interpreter: PYTHON=python3.12 make test
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help set-up lab test run refresh lint lock address checkpoint
+.SILENT:
+
+help: ## list these commands
+	sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' Makefile | expand -t 20
+
+set-up: ## make or mend .venv from requirements.txt
+	command -v "$(PYTHON)" >/dev/null || \
+	  { echo "set-up: there is no $(PYTHON) here; install Python 3.11 to 3.13, or name it: make PYTHON=/path/to/python3 ..." >&2; exit 1; }
+	"$(PYTHON)" tools/set_up.py
+
+lab: set-up ## open JupyterLab on the notebooks
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
+
+test: set-up ## check the helpers, then every notebook
+	$(BIN)/python -m pytest
+
+run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4")
+	$(BIN)/python tools/notebooks.py run $(PARAMS) $(NOTEBOOKS)
+
+refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4")
+	$(BIN)/python tools/notebooks.py refresh $(NOTEBOOKS)
+
+lint: set-up ## check the style of code and notebooks
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+lock: set-up ## write requirements.txt anew from pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --upgrade \
+	  --custom-compile-command "make lock" --output-file requirements.txt pyproject.toml
+
+address: set-up ## write the repository's address everywhere (REPO=owner/name)
+	$(BIN)/python tools/set_address.py "$(REPO)"
+
+checkpoint: set-up ## train the small GPT-2 that ships with the package
+	$(BIN)/python tools/train_checkpoint.py

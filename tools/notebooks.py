@@ -1,0 +1,241 @@
+"""Execute the notebooks: `run` into build/, with other parameters; `refresh` in place."""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+CELL_SECONDS = 1800  # a cell that takes longer hangs
+
+
+def main(arguments=None, root=ROOT):
+    options = parser().parse_args(arguments)
+    try:
+        notebooks = choose(root / "notebooks", options.notebooks)
+        if options.command == "run":
+            given = {name: parse(value) for name, value in options.parameter}
+            failures = run(notebooks, root / "build", given)
+        else:
+            failures = refresh(notebooks)
+    except UsageError as error:
+        print(f"{options.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print(f"\n{options.command}: interrupted.", file=sys.stderr)
+        return 130
+    return report(failures, len(notebooks))
+
+
+class UsageError(Exception):
+    """A command line that cannot be meant as it stands."""
+
+
+class Refused(Exception):
+    """A notebook that ran, but whose outputs must not be kept."""
+
+
+def parser():
+    top = argparse.ArgumentParser(prog="notebooks.py", description=__doc__)
+    commands = top.add_subparsers(dest="command", required=True)
+    run = commands.add_parser(
+        "run",
+        help="execute copies into build/",
+        description="Execute every notebook with papermill; the copies, with their outputs, are "
+        "in build/. A failing notebook does not stop the others.",
+    )
+    run.add_argument(
+        "-p",
+        "--parameter",
+        nargs=2,
+        action="append",
+        default=[],
+        metavar=("NAME", "VALUE"),
+        help="set a parameter in each notebook that has it; may be repeated",
+    )
+    refresh = commands.add_parser(
+        "refresh",
+        help="execute in place, the only source of committed outputs",
+        description="Execute every notebook in place. One that fails, or that writes to stderr, "
+        "is left as it was.",
+    )
+    for command in (run, refresh):
+        command.add_argument(
+            "notebooks",
+            nargs="*",
+            metavar="NOTEBOOK",
+            help="a number, a name or a file, such as 2 or 02_compile_a_keras_model; default: all",
+        )
+    return top
+
+
+def choose(folder, wanted):
+    """The notebooks in `folder`, in order: those in `wanted`, or all when it is empty."""
+    notebooks = sorted(folder.glob("*.ipynb"))
+    for name in wanted:
+        if not any(answers_to(path, name) for path in notebooks):
+            names = ", ".join(path.stem for path in notebooks)
+            raise UsageError(f"there is no notebook {name}; there are: {names}")
+    return [p for p in notebooks if not wanted or any(answers_to(p, name) for name in wanted)]
+
+
+def answers_to(path, name):
+    number = path.stem.split("_")[0]
+    return Path(name).stem == path.stem or (name.isdecimal() and number == name.zfill(2))
+
+
+def run(notebooks, build, given):
+    """Execute copies in `build`, and return what went wrong: notebook, reason."""
+    parameters = {path: parameters_of(path) for path in notebooks}
+    refuse_unknown(given, parameters)
+    build.mkdir(exist_ok=True)
+
+    def execute(path, progress):
+        own = {name: value for name, value in given.items() if name in parameters[path]}
+        run_one(path, build / path.name, own, progress)
+
+    return each(notebooks, execute)
+
+
+def parameters_of(path):
+    from papermill import inspect_notebook
+
+    return list(inspect_notebook(str(path)))
+
+
+def refuse_unknown(given, parameters):
+    known = sorted({name for names in parameters.values() for name in names})
+    for name in given:
+        if name not in known:
+            raise UsageError(f"no notebook has a parameter {name}; there are: {', '.join(known)}")
+
+
+def parse(value):
+    """`value` as papermill's own command line reads it."""
+    from papermill.cli import _resolve_type
+
+    return _resolve_type(value)
+
+
+def run_one(source, copy, parameters, progress):
+    import papermill
+
+    try:
+        papermill.execute_notebook(
+            str(source),
+            str(copy),
+            parameters,
+            kernel_name="python3",
+            cwd=str(source.parent),
+            progress_bar=progress,
+            execution_timeout=CELL_SECONDS,
+        )
+    except papermill.PapermillExecutionError as error:
+        reason = f"cell {error.exec_count}: {error.ename}: {first_line(error.evalue)}"
+        raise Refused(f"{reason}\n    see {shown(copy)}") from error
+    except Exception as error:
+        reason = f"{type(error).__name__}: {first_line(error)}"
+        raise Refused(f"{reason}\n    see {shown(copy)}") from error
+
+
+def refresh(notebooks):
+    """Execute in place, and return what went wrong: notebook, reason."""
+    return each(notebooks, lambda path, progress: refresh_one(path))
+
+
+def refresh_one(path):
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    notebook = nbformat.read(path, as_version=4)
+    client = NotebookClient(
+        notebook,
+        kernel_name="python3",
+        timeout=CELL_SECONDS,
+        resources={"metadata": {"path": str(path.parent)}},
+        record_timing=False,
+        coalesce_streams=True,
+    )
+    try:
+        client.execute()
+    except CellExecutionError as error:
+        number = max(cell.get("execution_count") or 0 for cell in notebook.cells)
+        reason = f"cell {number}: {error.ename}: {first_line(error.evalue)}"
+        raise Refused(f"{reason}; left as it was") from error
+    except Exception as error:
+        raise Refused(f"{type(error).__name__}: {first_line(error)}; left as it was") from error
+    refuse_stderr(notebook)
+    write(tidy(notebook), path)
+
+
+def refuse_stderr(notebook):
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.get("name") == "stderr":
+                raise Refused(
+                    f"cell {cell.execution_count} wrote to stderr: {first_line(output.text)}; "
+                    "left as it was"
+                )
+
+
+def tidy(notebook):
+    """Drop what varies from run to run or from machine to machine, and keep the rest."""
+    notebook.metadata.get("language_info", {}).pop("version", None)
+    for key in ("papermill", "widgets"):
+        notebook.metadata.pop(key, None)
+    for cell in notebook.cells:
+        for key in ("execution", "papermill"):
+            cell.metadata.pop(key, None)
+    return notebook
+
+
+def write(notebook, path):
+    """Replace `path` at once, so that an interruption leaves the old notebook."""
+    import nbformat
+
+    new = path.with_suffix(".new")
+    nbformat.write(notebook, new)  # indent 1, sorted keys, one newline at the end
+    os.replace(new, path)
+
+
+def each(notebooks, action):
+    """Apply `action` to every notebook with a line of progress; a failure does not stop it."""
+    failures = []
+    for number, path in enumerate(notebooks, start=1):
+        label = f"[{number}/{len(notebooks)}] {path.stem}"
+        bar = sys.stderr.isatty()
+        if not bar:
+            print(f"{label} ... ", end="", flush=True)
+        start = time.perf_counter()
+        try:
+            action(path, {"desc": label, "leave": False} if bar else False)
+        except Refused as refusal:
+            failures.append((path, str(refusal)))
+        seconds = time.perf_counter() - start
+        failed = " FAILED" if failures and failures[-1][0] == path else ""
+        print(f"{label if bar else ''} {seconds:.0f} s{failed}".lstrip(), flush=True)
+    return failures
+
+
+def report(failures, count):
+    if not failures:
+        return 0
+    print(f"\n{len(failures)} of {count} notebooks failed:", file=sys.stderr)
+    for path, reason in failures:
+        print(f"  {path.stem}: {reason}", file=sys.stderr)
+    return 1
+
+
+def first_line(text):
+    lines = str(text).strip().splitlines()
+    return lines[0] if lines else "no message"
+
+
+def shown(path):
+    return os.path.relpath(path)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""Measure, compare, compile and explain: the helpers of "XLA for TensorFlow, in notebooks"."""
+
+from .checkpoints import find_checkpoint
+from .comparing import Comparison, ComparisonError, Ratio, Sweep, compare, sweep
+from .compilations import CompilationLog
+from .plotting import (
+    picture,
+    plot_calls,
+    plot_comparison,
+    plot_program,
+    plot_ratios,
+    plot_sweep,
+)
+from .processes import ProcessError, Run, run_in_process
+from .programs import Kernel, Program, inspect_program
+from .startup import describe_machine, prepare_tensorflow
+from .tables import format_bytes, format_seconds
+from .timing import Measurement, measure
+
+__all__ = [
+    "Comparison",
+    "ComparisonError",
+    "CompilationLog",
+    "Kernel",
+    "Measurement",
+    "ProcessError",
+    "Program",
+    "Ratio",
+    "Run",
+    "Sweep",
+    "compare",
+    "describe_machine",
+    "find_checkpoint",
+    "format_bytes",
+    "format_seconds",
+    "inspect_program",
+    "measure",
+    "picture",
+    "plot_calls",
+    "plot_comparison",
+    "plot_program",
+    "plot_ratios",
+    "plot_sweep",
+    "prepare_tensorflow",
+    "run_in_process",
+    "sweep",
+]

@@ -1,0 +1,333 @@
+"""Compare candidates: equal results first, then speed, in turns, with an interval."""
+
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from tqdm.auto import tqdm
+
+from .tables import Table, format_seconds
+from .timing import (
+    BLOCK_SECONDS,
+    SAMPLES,
+    Measurement,
+    calibrate,
+    check_counts,
+    time_block,
+    time_first_call,
+)
+
+TOLERANCE = 1e-4  # largest relative difference of results that still count as equal
+CONFIDENCE = 0.95  # confidence level of the interval of a ratio
+
+
+class ComparisonError(RuntimeError):
+    """A candidate failed or gave another result. `comparison` holds what was measured anyway."""
+
+    def __init__(self, comparison):
+        self.comparison = comparison
+        reasons = "\n".join(f"- {label}: {why}" for label, why in comparison.failures.items())
+        super().__init__(f"{reasons}\n\n{comparison}")
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times faster a candidate is than the baseline: median over rounds, and interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def clear(self) -> bool:
+        """False when the interval holds 1: then neither is clearly faster."""
+        return not self.low <= 1 <= self.high
+
+    def __repr__(self):
+        if not self.clear:
+            return f"no clear difference [{self.low:.2f}, {self.high:.2f}]"
+        times, low, high = self.value, self.low, self.high
+        if times >= 1:
+            return f"{times:.2f}x faster [{low:.2f}, {high:.2f}]"
+        return f"{1 / times:.2f}x slower [{1 / high:.2f}, {1 / low:.2f}]"
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Table):
+    """Candidates on the same arguments. The first one measured is the baseline.
+
+    measurements: label to `Measurement`. differences: label to the largest relative difference
+    of its result from the reference, the first candidate that gave one. failures: label to the
+    reason why it was not timed. tolerance: the difference that was allowed.
+    """
+
+    measurements: dict[str, Measurement]
+    differences: dict[str, float]
+    failures: dict[str, str] = field(default_factory=dict)
+    tolerance: float = TOLERANCE
+
+    def __getitem__(self, label: str) -> Measurement:
+        if label in self.failures:
+            raise KeyError(f"{label!r} was not measured: {self.failures[label]}")
+        return self.measurements[label]
+
+    @property
+    def baseline(self) -> str:
+        """The label that the others are compared with."""
+        return next(iter(self.measurements))
+
+    def ratio(self, label: str, baseline: str | None = None) -> Ratio:
+        """How many times faster `label` is than `baseline`, with a bootstrap interval.
+
+        The ratio is taken round by round, because a round's candidates ran side by side; the
+        interval is the percentile bootstrap of the median (`scipy.stats.bootstrap`).
+        """
+        slow, fast = self[baseline or self.baseline].samples, self[label].samples
+        return bootstrap_ratio(np.divide(slow, fast))
+
+    def _title(self):
+        if not self.differences:
+            return "No candidate gave a result."
+        worst = max(self.differences.values())
+        return f"Largest relative difference of results {worst:.1g}, allowed {self.tolerance:.1g}."
+
+    def _columns(self):
+        return ["", "first call", "median", "spread", f"against {self._baseline_or_dash()}", ""]
+
+    def _rows(self):
+        return [self._row(m) for m in self.measurements.values()] + [
+            [label, "", "", "", "", why] for label, why in self.failures.items()
+        ]
+
+    def _row(self, m):
+        ratio = "" if m.label == self.baseline else repr(self.ratio(m.label))
+        seconds = [format_seconds(s) for s in (m.first, m.median, m.spread)]
+        return [m.label, *seconds, ratio, "noisy" if m.noisy else ""]
+
+    def _baseline_or_dash(self):
+        return self.baseline if self.measurements else "-"
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Table):
+    """Comparisons over sizes: `comparisons` maps each size to its `Comparison`."""
+
+    name: str
+    comparisons: dict[float, Comparison]
+
+    def __getitem__(self, size) -> Comparison:
+        return self.comparisons[size]
+
+    @property
+    def failures(self) -> dict[str, str]:
+        """The reasons of all failures, keyed by label and size."""
+        return {
+            f"{label} at {self.name} {size}": why
+            for size, comparison in self.comparisons.items()
+            for label, why in comparison.failures.items()
+        }
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels measured at every size."""
+        all_sizes = [c.measurements for c in self.comparisons.values()]
+        return [label for label in all_sizes[0] if all(label in m for m in all_sizes)]
+
+    def _title(self):
+        return f"Median seconds per call over {self.name}."
+
+    def _columns(self):
+        return [self.name, *self.labels, f"{self.labels[-1]} against {self.labels[0]}"]
+
+    def _rows(self):
+        return [
+            [
+                size,
+                *(format_seconds(c[label].median) for label in self.labels),
+                c.ratio(self.labels[-1], self.labels[0]),
+            ]
+            for size, c in self.comparisons.items()
+        ]
+
+
+def compare(
+    candidates: Mapping[str, Callable],
+    *args,
+    rounds: int = SAMPLES,
+    tolerance: float = TOLERANCE,
+    block: float = BLOCK_SECONDS,
+    strict: bool = True,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Comparison:
+    """Check that all candidates agree on `args`, then time them in turns.
+
+    candidates: label to function; the first is the baseline. Each is called once alone (the first
+    call, whose result is checked), then in rounds A B C, A B C, so that drift hits all alike.
+    Results may be arrays, tensors, numbers, strings, or lists, tuples and dicts of them; they
+    agree when shapes match and no number differs by more than `tolerance` relative to the largest
+    magnitude of its array. Introduced in notebook 01.
+
+    Returns: a `Comparison`, in seconds per call.
+    Raises: ComparisonError after the others were measured, when a candidate raised, gave NaN or
+    gave another result (``strict=False`` only records it); TypeError or ValueError for arguments
+    that make no sense.
+    """
+    _check_candidates(candidates)
+    check_counts(rounds=rounds, block=block, tolerance=tolerance)
+    firsts, differences, failures = _first_calls(candidates, args, tolerance, clock)
+    samples, calls, later = _time_in_rounds(candidates, firsts, args, rounds, block, clock)
+    failures |= later
+    measurements = {
+        label: Measurement(label, first, tuple(samples[label]), calls[label])
+        for label, first in firsts.items()
+        if label not in failures
+    }
+    comparison = Comparison(measurements, differences, failures, tolerance)
+    if failures and strict:
+        raise ComparisonError(comparison)
+    return comparison
+
+
+def sweep(make: Callable, sizes: Iterable, *, name: str = "size", **options) -> Sweep:
+    """Run `compare` for each size, with a progress bar.
+
+    make: takes a size and returns ``(candidates, args)``. name: what the sizes are, with a unit.
+    options: passed on to `compare`. Introduced in notebook 01.
+
+    Raises: ValueError for no sizes or one that is not positive, and, after the last size,
+    ComparisonError when a candidate failed at one of them.
+    """
+    sizes = list(sizes)
+    if not sizes:
+        raise ValueError("`sizes` is empty: give at least one")
+    check_counts(**{f"sizes[{i}]": size for i, size in enumerate(sizes)})
+    comparisons = {}
+    for size in tqdm(sizes, desc=name, leave=False, disable=None):
+        candidates, args = make(size)
+        comparisons[size] = compare(candidates, *args, strict=False, **options)
+    result = Sweep(name, comparisons)
+    if result.failures:
+        raise ComparisonError(result)
+    return result
+
+
+def bootstrap_ratio(ratios) -> Ratio:
+    """The median of `ratios` with its percentile bootstrap interval (Efron, 1979; fixed seed)."""
+    from scipy.stats import bootstrap
+
+    ratios = np.asarray(ratios, float)
+    value = statistics.median(ratios)
+    if np.ptp(ratios) == 0:
+        return Ratio(float(value), float(value), float(value))
+    interval = bootstrap(
+        (ratios,),
+        np.median,
+        confidence_level=CONFIDENCE,
+        method="percentile",
+        n_resamples=2000,
+        rng=np.random.default_rng(0),
+    ).confidence_interval
+    return Ratio(float(value), float(interval.low), float(interval.high))
+
+
+def largest_difference(result, reference) -> float:
+    """Largest difference of two results, relative to the largest magnitude of its array.
+
+    Raises: ValueError when structure, shape or type of content differ, or a number is NaN.
+    """
+    left, right = list(_leaves(result)), list(_leaves(reference))
+    if [path for path, _ in left] != [path for path, _ in right]:
+        raise ValueError(
+            f"its result has parts {[p for p, _ in left]}, the reference {[p for p, _ in right]}"
+        )
+    return max(
+        (_difference(path, a, b) for (path, a), (_, b) in zip(left, right, strict=True)),
+        default=0.0,
+    )
+
+
+def _check_candidates(candidates):
+    if not isinstance(candidates, Mapping) or not candidates:
+        raise TypeError(
+            '`candidates` must map labels to functions, for example {"eager": f, "XLA": g}'
+        )
+    for label, fn in candidates.items():
+        if not callable(fn):
+            raise TypeError(
+                f"`candidates[{label!r}]` is {type(fn).__name__}, which cannot be called"
+            )
+
+
+def _first_calls(candidates, args, tolerance, clock):
+    firsts, differences, failures, reference = {}, {}, {}, None
+    for label, fn in candidates.items():
+        try:
+            seconds, result = time_first_call(fn, args, clock)
+            difference = largest_difference(result, result if reference is None else reference)
+        except Exception as error:  # a candidate may raise anything; the others still count
+            failures[label] = one_line(error)
+            continue
+        reference = result if reference is None else reference
+        differences[label] = difference
+        if difference <= tolerance:
+            firsts[label] = seconds
+        else:
+            failures[label] = (
+                f"its result differs from that of {next(iter(differences))!r} by {difference:.2g} "
+                f"(relative), more than `tolerance` = {tolerance:.2g}"
+            )
+    return firsts, differences, failures
+
+
+def _time_in_rounds(candidates, labels, args, rounds, block, clock):
+    """Rounds A B C, A B C; a label that raises leaves with its reason."""
+    calls, samples, failures = {}, {label: [] for label in labels}, {}
+    for number in range(rounds + 1):
+        for label in samples:
+            if label in failures:
+                continue
+            try:
+                if number == 0:
+                    calls[label] = calibrate(candidates[label], args, block, clock)
+                else:
+                    seconds = time_block(candidates[label], args, calls[label], clock)
+                    samples[label].append(seconds)
+            except Exception as error:  # as above
+                failures[label] = one_line(error)
+    return samples, calls, failures
+
+
+def _leaves(result, path="result"):
+    if isinstance(result, Mapping):
+        for key, value in result.items():
+            yield from _leaves(value, f"{path}[{key!r}]")
+    elif isinstance(result, (list, tuple)):
+        for i, value in enumerate(result):
+            yield from _leaves(value, f"{path}[{i}]")
+    elif result is not None:
+        yield path, np.asarray(result)
+
+
+def _difference(path, a, b):
+    if a.shape != b.shape:
+        raise ValueError(f"its {path} has shape {a.shape}, the reference has {b.shape}")
+    if a.dtype.kind not in "fciub":
+        return 0.0 if np.array_equal(a, b) else float("inf")
+    a, b = (np.asarray(x, np.complex128 if x.dtype.kind == "c" else np.float64) for x in (a, b))
+    for name, x in (("its", a), ("the reference's", b)):
+        if np.isnan(x).any():
+            raise ValueError(
+                f"{name} {path} holds NaN, which equals nothing: give arguments that avoid it"
+            )
+    if np.array_equal(a, b):
+        return 0.0
+    difference = np.where(a == b, 0, np.abs(a - b))
+    return float(np.max(difference) / max(np.max(np.abs(b)), np.finfo(np.float32).tiny))
+
+
+def one_line(error: Exception, limit: int = 300) -> str:
+    """The type and message of `error` in one line of at most `limit` characters."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,277 @@
+"""Pictures of what the other rooms return. Takes data, returns `Axes`; never shows or saves."""
+
+import math
+import textwrap
+from io import BytesIO
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+
+from .tables import format_bytes, format_seconds
+
+WIDTH = 7.2  # inches: a figure as wide as a notebook's text
+GREY = "0.45"
+LABEL_DISTANCE = 13  # points between the labels of two lines that end close together
+COLOURS = ["#006BA4", "#FF800E", "#595959", "#C85200", "#5F9ED1", "#898989"]
+"""From matplotlib's style tableau-colorblind10, without its palest greys."""
+
+
+def colours(count: int) -> list[str]:
+    """The first `count` colours of a palette that colour-blind readers can tell apart."""
+    return [COLOURS[i % len(COLOURS)] for i in range(count)]
+
+
+def plot_comparison(comparison, ax: Axes | None = None, title: str = "") -> Axes:
+    """Every sample of a `Comparison` as a dot, its median as a bar. Introduced in notebook 01."""
+    labels = list(comparison.measurements)
+    ax = ax or _new_axes(0.9 + 0.5 * len(labels))
+    for row, (label, colour) in enumerate(zip(labels, colours(len(labels)), strict=True)):
+        samples = comparison[label].samples
+        ax.plot(samples, [row] * len(samples), "o", color=colour, alpha=0.35, markeredgewidth=0)
+        ax.plot(
+            [comparison[label].median], [row], "|", color=colour, markersize=26, markeredgewidth=2.5
+        )
+        ax.annotate(
+            format_seconds(comparison[label].median),
+            (comparison[label].median, row),
+            xytext=(0, 13),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+        )
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.5, -0.7)
+    medians = [m.median for m in comparison.measurements.values()]
+    if max(medians) > 10 * min(medians):
+        ax.set_xscale("log")
+        ax.set_xlabel("time per call, log scale")
+    else:
+        ax.set_xlim(left=0)
+        ax.set_xlabel("time per call")
+    _seconds_axis(ax.xaxis)
+    ax.set_title(title or "Time per call: each dot a sample, each bar a median", loc="left")
+    _tidy(ax)
+    return ax
+
+
+def plot_sweep(sweep, ax: Axes | None = None, title: str = "") -> Axes:
+    """Median time per call over size, one line a label, the spread as a band.
+
+    Introduced in notebook 01.
+    """
+    ax = ax or _new_axes(3.6)
+    sizes = list(sweep.comparisons)
+    for label, colour in zip(sweep.labels, colours(len(sweep.labels)), strict=True):
+        samples = [sweep[size][label].samples for size in sizes]
+        low, middle, high = np.percentile(samples, [25, 50, 75], axis=1)
+        ax.plot(sizes, middle, "o-", color=colour, markersize=4)
+        ax.fill_between(sizes, low, high, color=colour, alpha=0.2, linewidth=0)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    _seconds_axis(ax.yaxis)
+    _plain_ticks(ax.xaxis, sizes)
+    ax.set_xlabel(sweep.name)
+    ax.set_ylabel("time per call")
+    ax.set_title(title or f"Time per call over {sweep.name}", loc="left")
+    label_lines(ax, dict(zip(sweep.labels, ax.lines, strict=True)))
+    _tidy(ax)
+    return ax
+
+
+def plot_ratios(
+    sweep,
+    label: str,
+    baseline: str | None = None,
+    predicted: dict | None = None,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """How many times faster `label` is than `baseline` at each size, with intervals.
+
+    predicted: size to the ratio that was expected, drawn as a dashed line. Introduced in
+    notebook 01.
+    """
+    ax = ax or _new_axes(3.2)
+    sizes = list(sweep.comparisons)
+    baseline = baseline or sweep.labels[0]
+    ratios = [sweep[size].ratio(label, baseline) for size in sizes]
+    middle = np.array([r.value for r in ratios])
+    errors = np.abs([[r.low for r in ratios], [r.high for r in ratios]] - middle)
+    measured_colour, predicted_colour = colours(2)
+    ax.axhline(1, color=GREY, linewidth=1)
+    equal = ("axes fraction", "data")
+    ax.annotate(
+        "equal", (0, 1), xycoords=equal, xytext=(4, 4), textcoords="offset points", color=GREY
+    )
+    bars = ax.errorbar(
+        sizes, middle, errors, fmt="o-", color=measured_colour, capsize=3, markersize=4
+    )
+    lines = {"measured": bars.lines[0]}
+    if predicted:
+        x, y = list(predicted), list(predicted.values())
+        lines["predicted"] = ax.plot(x, y, "--", color=predicted_colour)[0]
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    _plain_ticks(ax.xaxis, sizes)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, 0.45), max(high, 2.2))
+    ax.set_xlabel(sweep.name)
+    ax.set_ylabel("times faster, log scale")
+    ax.set_title(title or f"How many times faster {label} is than {baseline}", loc="left")
+    label_lines(ax, lines)
+    _tidy(ax)
+    return ax
+
+
+def plot_program(program, ax: Axes | None = None, title: str = "") -> Axes:
+    """A `Program` as rows of kernels: bytes read to the left, bytes written to the right.
+
+    Introduced in notebook 01.
+    """
+    kernels = program.kernels
+    ax = ax or _new_axes(1.0 + 0.55 * len(kernels))
+    read, written = colours(2)
+    widest = max([1, *(max(k.bytes_read, k.bytes_written) for k in kernels)])
+    gap = 0.75 * widest  # room for the kernel's name between the two bars
+    for row, kernel in enumerate(kernels):
+        for side, count, colour in (
+            (-1, kernel.bytes_read, read),
+            (1, kernel.bytes_written, written),
+        ):
+            ax.barh(row, side * count, left=side * gap, height=0.55, color=colour)
+            ax.annotate(
+                format_bytes(count),
+                (side * (gap + count), row),
+                xytext=(side * 4, 0),
+                textcoords="offset points",
+                ha="right" if side < 0 else "left",
+                va="center",
+                fontsize=9,
+            )
+        ax.text(
+            0,
+            row,
+            textwrap.fill(" + ".join(kernel.operations), 24),
+            ha="center",
+            va="center",
+            fontsize=9,
+        )
+    ax.text(-gap, -0.75, "reads", color=read, ha="right", weight="bold")
+    ax.text(gap, -0.75, "writes", color=written, ha="left", weight="bold")
+    ax.set_xlim(-(gap + 1.35 * widest), gap + 1.35 * widest)
+    ax.set_ylim(len(kernels) - 0.4, -1.1)
+    ax.set_title(
+        title or f"{program.mode}: {len(kernels)} kernels, {format_bytes(program.bytes)}",
+        loc="left",
+    )
+    ax.axis("off")
+    return ax
+
+
+def plot_calls(log, ax: Axes | None = None, title: str = "") -> Axes:
+    """Time of each call of a `CompilationLog`, split into its parts, with the reasons.
+
+    Introduced in notebook 04.
+    """
+    calls = log.calls
+    ax = ax or _new_axes(1.2 + 0.34 * len(calls))
+    parts = {"tracing": "trace_seconds", "compiling": "compile_seconds", "running": "run_seconds"}
+    left = np.zeros(len(calls))
+    for (name, attribute), colour in zip(parts.items(), colours(3), strict=True):
+        seconds = np.array([getattr(call, attribute) for call in calls])
+        ax.barh(range(len(calls)), seconds, left=left, color=colour, height=0.7, label=name)
+        left += seconds
+    for row, call in enumerate(calls):
+        ax.annotate(
+            textwrap.shorten("; ".join(call.reasons), 60, placeholder=" …"),
+            (left[row], row),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            fontsize=8.5,
+        )
+    ax.set_yticks(range(len(calls)), [f"{call.number}" for call in calls])
+    ax.set_ylabel("call")
+    ax.set_xlim(0, 2.4 * max(left))
+    ax.invert_yaxis()
+    _seconds_axis(ax.xaxis)
+    ax.set_xlabel("time of the call")
+    ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=3, frameon=False)
+    ax.set_title(title or "Time of each call, and why", loc="left", pad=26)
+    _tidy(ax)
+    return ax
+
+
+def label_lines(ax: Axes, lines: dict) -> None:
+    """Write each label at the right end of its line, apart from its neighbours.
+
+    lines: label to `Line2D`. Call it when scales and limits are final.
+    """
+    points = 72 / ax.figure.dpi
+    ends = {label: (line.get_xdata()[-1], line.get_ydata()[-1]) for label, line in lines.items()}
+    heights = {label: ax.transData.transform(end)[1] * points for label, end in ends.items()}
+    floor = -math.inf
+    for label in sorted(ends, key=heights.get):
+        floor = max(heights[label], floor + LABEL_DISTANCE)
+        ax.annotate(
+            label,
+            ends[label],
+            xytext=(8, floor - heights[label]),
+            textcoords="offset points",
+            color=lines[label].get_color(),
+            va="center",
+            weight="bold",
+            annotation_clip=False,
+        )
+
+
+class Picture:
+    """A figure with a description: what `picture` returns and a notebook displays."""
+
+    def __init__(self, png: bytes, alt: str):
+        self.png, self.alt = png, alt
+
+    def __repr__(self):
+        return f"Picture: {self.alt}"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"image/png": self.png, "text/plain": repr(self)}, {"image/png": {"alt": self.alt}}
+
+
+def picture(ax: Axes, alt: str) -> Picture:
+    """The figure of `ax` with `alt`, its description for readers who cannot see it.
+
+    Make it the last line of a cell. The figure is closed, so that it is shown once.
+    """
+    if not alt:
+        raise ValueError("`alt` is empty: say in one sentence what the figure shows")
+    buffer = BytesIO()
+    ax.figure.savefig(buffer, format="png", dpi=110, facecolor="white", bbox_inches="tight")
+    plt.close(ax.figure)
+    return Picture(buffer.getvalue(), alt)
+
+
+def _new_axes(height):
+    return plt.subplots(figsize=(WIDTH, height))[1]
+
+
+def _seconds_axis(axis):
+    axis.set_major_formatter(EngFormatter("s"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _plain_ticks(axis, ticks):
+    axis.set_ticks(ticks)
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _tidy(ax):
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis="both", color="0.9", linewidth=0.8)
+    ax.set_axisbelow(True)

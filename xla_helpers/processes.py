@@ -1,0 +1,162 @@
+"""Run Python in a fresh process: other flags, a time limit, and all its output."""
+
+import inspect
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+LAST_LINES = 12  # lines of output that an error shows
+
+
+CALL_FUNCTION = """{source}
+
+if __name__ == "__main__":
+    import json
+
+    result = {name}(*json.loads({args!r}))
+    with open({answer!r}, "w") as file:
+        json.dump(result, file)
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished process: what the function returned, what was printed, seconds of wall time."""
+
+    value: object
+    stdout: str
+    stderr: str
+    seconds: float
+
+
+class ProcessError(RuntimeError):
+    """The process failed, crashed or ran too long. The message ends with its last lines."""
+
+    def __init__(self, what, stdout, stderr):
+        self.stdout, self.stderr = stdout, stderr
+        lines = (stdout + stderr).strip().splitlines()[-LAST_LINES:]
+        hint = _hint(stdout + stderr)
+        super().__init__(
+            "\n".join([f"{what}{hint} Its last lines:", *lines] if lines else [f"{what}{hint}"])
+        )
+
+
+def run_in_process(
+    code: Callable | str | Path, *args, flags: Mapping[str, str] | None = None, timeout: float = 120
+) -> Run:
+    """Run a function, source text or a script file in a fresh Python process.
+
+    code: a function that imports what it needs (its source travels, so it may not use names from
+    around it), or source text, or the `Path` of a script. args: for a function, values that JSON
+    can hold; for text and scripts, strings in ``sys.argv``. flags: environment variables to set,
+    such as ``{"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}``. timeout: seconds, after which it is
+    killed. What a function returns must fit in JSON. Introduced in notebook 05.
+
+    Returns: a `Run`.
+    Raises: ProcessError when the process fails, crashes or passes `timeout`; TypeError and
+    ValueError for arguments that make no sense.
+    """
+    if not timeout > 0:
+        raise ValueError(f"`timeout` is {timeout!r}: give seconds above zero")
+    environment = os.environ | _checked_flags(flags or {})
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder, "answer.json")
+        script, argv = _script(code, args, Path(folder), answer)
+        stdout, stderr, seconds = _execute(
+            [sys.executable, str(script), *argv], environment, timeout
+        )
+        value = json.loads(answer.read_text()) if answer.exists() else None
+    return Run(value, stdout, stderr, seconds)
+
+
+def _script(code, args, folder, answer):
+    if isinstance(code, Path):
+        if not code.is_file():
+            raise ValueError(f"`code` names {code}, which is not a file")
+        return code, [str(arg) for arg in args]
+    script = folder / "script.py"
+    if isinstance(code, str):
+        script.write_text(code)
+        return script, [str(arg) for arg in args]
+    if not inspect.isfunction(code):
+        raise TypeError(f"`code` is {type(code).__name__}: give a function, source text or a Path")
+    source = textwrap.dedent(inspect.getsource(code))
+    script.write_text(
+        CALL_FUNCTION.format(
+            source=source, name=code.__name__, args=json.dumps(args), answer=str(answer)
+        )
+    )
+    return script, []
+
+
+def _execute(command, environment, timeout):
+    start = time.perf_counter()
+    process = subprocess.Popen(
+        command,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        _kill_group(process)
+        stdout, stderr = process.communicate()
+        raise ProcessError(
+            f"The process ran longer than {timeout:g} s and was stopped.", stdout, stderr
+        ) from None
+    except BaseException:
+        _kill_group(process)
+        raise
+    if process.returncode:
+        raise ProcessError(f"The process {_ending(process.returncode)}.", stdout, stderr)
+    return stdout, stderr, time.perf_counter() - start
+
+
+def _kill_group(process):
+    """Stop the process and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def _ending(code):
+    return (
+        f"was killed by {signal.Signals(-code).name}"
+        if code < 0
+        else f"ended with exit code {code}"
+    )
+
+
+def _hint(output):
+    unknown = re.search(r"Unknown flag in (\w+): (.*)", output)
+    if not unknown:
+        return ""
+    name, flag = unknown.groups()
+    return f" {name} in `flags` holds {flag!r}, which is unknown here: {name}=--help lists all."
+
+
+def _checked_flags(flags):
+    for name, value in flags.items():
+        if not (isinstance(name, str) and isinstance(value, str)):
+            raise TypeError(
+                f"`flags[{name!r}]` is {value!r}: names and values of flags are strings"
+            )
+        if not name.isidentifier():
+            raise ValueError(
+                f"`flags` names {name!r}, which is no environment variable: write NAME: value"
+            )
+    return dict(flags)

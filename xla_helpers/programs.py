@@ -1,0 +1,225 @@
+"""What a function runs, as data: its kernels, what each one fused, the bytes it moves."""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .tables import Table, format_bytes
+
+NOT_KERNELS = {
+    # XLA: names for values, not work
+    *("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"),
+    # TensorFlow: the same in a graph
+    *("Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "Shape"),
+}
+CALLS_INSIDE = {
+    "call",
+    "while",
+    "conditional",
+}  # XLA instructions whose kernels are in another computation
+
+
+@dataclass(frozen=True)
+class Array:
+    """An array in memory: its name, element type, shape, and size in bytes."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+
+    def __str__(self):
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One pass over memory: the operations it does, the arrays it reads and writes."""
+
+    name: str
+    operations: tuple[str, ...]
+    reads: tuple[Array, ...]
+    writes: tuple[Array, ...]
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes of all arrays that it reads."""
+        return sum(array.bytes for array in self.reads)
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes of all arrays that it writes."""
+        return sum(array.bytes for array in self.writes)
+
+
+@dataclass(frozen=True, repr=False)
+class Program(Table):
+    """The kernels of a function in one mode ("eager", "graph" or "XLA"), in order."""
+
+    mode: str
+    kernels: tuple[Kernel, ...]
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that all kernels read and write."""
+        return sum(k.bytes_read + k.bytes_written for k in self.kernels)
+
+    def _title(self):
+        return f"{self.mode}: {len(self.kernels)} kernels move {format_bytes(self.bytes)}."
+
+    def _columns(self):
+        return ["kernel", "operations", "reads", "writes"]
+
+    def _rows(self):
+        return [
+            [
+                k.name,
+                " + ".join(k.operations),
+                format_bytes(k.bytes_read),
+                format_bytes(k.bytes_written),
+            ]
+            for k in self.kernels
+        ]
+
+
+def inspect_program(fn: Callable, *args) -> Program:
+    """List the kernels that ``fn(*args)`` runs.
+
+    A plain function runs eagerly: each TensorFlow operation is a kernel, observed while it runs.
+    A `tf.function` runs a graph: its operations as traced, before TensorFlow's own graph
+    optimiser (Grappler) sees them. One with ``jit_compile=True`` runs what XLA made of it: the
+    instructions of the optimised HLO, read from its protocol buffer.
+    Bytes assume that a kernel reads each argument once and writes each result once.
+    Introduced in notebook 01.
+
+    Returns: a `Program`, sizes in bytes.
+    Raises: ValueError when a shape is not static, TypeError when `fn` cannot be called.
+    """
+    if not callable(fn):
+        raise TypeError(
+            f"`fn` is {type(fn).__name__}, which cannot be called: pass the function itself"
+        )
+    if not hasattr(fn, "get_concrete_function"):
+        return Program("eager", _eager_kernels(fn, args))
+    if not getattr(fn, "_jit_compile", None):
+        return Program("graph", _graph_kernels(fn, args))
+    return Program("XLA", _xla_kernels(fn, args))
+
+
+def _eager_kernels(fn, args):
+    from tensorflow.python.framework import op_callbacks
+
+    kernels = []
+
+    def record(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+        if op_type not in NOT_KERNELS:
+            kernels.append(_tensor_kernel(op_type, op_type, inputs, outputs))
+
+    op_callbacks.add_op_callback(record)
+    try:
+        fn(*args)
+    finally:
+        op_callbacks.remove_op_callback(record)
+    return tuple(kernels)
+
+
+def _graph_kernels(fn, args):
+    operations = fn.get_concrete_function(*args).graph.get_operations()
+    return tuple(
+        _tensor_kernel(op.name, op.type, op.inputs, op.outputs)
+        for op in operations
+        if op.type not in NOT_KERNELS
+    )
+
+
+def _tensor_kernel(name, op_type, inputs, outputs):
+    return Kernel(
+        name, (op_type,), *(tuple(map(_tensor_array, some)) for some in (inputs, outputs))
+    )
+
+
+def _tensor_array(tensor):
+    name = getattr(tensor, "name", None) if not hasattr(tensor, "numpy") else None
+    if not tensor.shape.is_fully_defined():
+        raise ValueError(
+            f"the shape of {name} is {tensor.shape}: bytes can only be counted for static shapes, "
+            "so call with tensors and without `input_signature=[... None ...]`"
+        )
+    return Array(
+        name or "",
+        tensor.dtype.name,
+        tuple(tensor.shape),
+        tensor.shape.num_elements() * tensor.dtype.size,
+    )
+
+
+def _xla_kernels(fn, args):
+    module = optimised_module(fn, *args)
+    computations = {computation.id: computation for computation in module.computations}
+    return tuple(_walk(computations[module.entry_computation_id], computations))
+
+
+def optimised_module(fn: Callable, *args):
+    """The optimised HLO module of ``fn(*args)``, an `HloModuleProto` (xla/service/hlo.proto).
+
+    Raises: ValueError when a shape is not static.
+    """
+    from tensorflow.compiler.xla.service import hlo_pb2
+
+    try:
+        serialized = fn.experimental_get_compiler_ir(*args)(stage="optimized_hlo_proto_serialized")
+    except ValueError as error:
+        if "static" not in str(error):
+            raise
+        raise ValueError(
+            "XLA compiles static shapes only, and `fn` was traced with an unknown one: inspect a "
+            "tf.function without `input_signature` and `reduce_retracing`, called with tensors"
+        ) from error
+    return hlo_pb2.HloProto.FromString(serialized).hlo_module
+
+
+def _walk(computation, computations):
+    """The kernels of a computation and, each once, of the computations that it calls."""
+    instructions = {instruction.id: instruction for instruction in computation.instructions}
+    for instruction in computation.instructions:
+        if instruction.opcode in CALLS_INSIDE:
+            for number in instruction.called_computation_ids:
+                yield from _walk(computations[number], computations)
+        elif instruction.opcode not in NOT_KERNELS:
+            operands = [instructions[number] for number in instruction.operand_ids]
+            yield Kernel(
+                instruction.name,
+                _operations(instruction, computations),
+                tuple(
+                    array for operand in operands for array in _arrays(operand.name, operand.shape)
+                ),
+                tuple(_arrays(instruction.name, instruction.shape)),
+            )
+
+
+def _operations(instruction, computations):
+    if instruction.opcode == "custom-call":
+        return (instruction.custom_call_target,)
+    if instruction.opcode != "fusion":
+        return (instruction.opcode,)
+    fused = computations[instruction.called_computation_ids[0]].instructions
+    return tuple(inner.opcode for inner in fused if inner.opcode not in NOT_KERNELS)
+
+
+def _arrays(name, shape):
+    from tensorflow.compiler.xla import xla_data_pb2
+
+    if shape.tuple_shapes:
+        for part in shape.tuple_shapes:
+            yield from _arrays(name, part)
+        return
+    dtype = xla_data_pb2.PrimitiveType.Name(shape.element_type).lower()
+    dimensions = tuple(shape.dimensions)
+    yield Array(name, dtype, dimensions, math.prod(dimensions) * _element_bytes(dtype))
+
+
+def _element_bytes(dtype):
+    """From the name of an XLA element type: f32 is 4, c64 is 8, pred is 1, token is 0."""
+    bits = re.search(r"\d+", dtype)
+    return -(-int(bits.group()) // 8) if bits else int(dtype == "pred")

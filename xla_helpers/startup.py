@@ -1,0 +1,89 @@
+"""What every notebook calls first: start TensorFlow quietly, name the machine."""
+
+import os
+import platform
+import sys
+import tempfile
+
+LOG_SWITCH = ("TF_CPP_VMODULE", "device_compilation_profiler=1")
+"""Makes TensorFlow log a line for each XLA compilation. Read once, when TensorFlow is imported."""
+
+_log_path = None
+
+
+def prepare_tensorflow() -> str:
+    """Send TensorFlow's C++ log to a file and make it name every compilation.
+
+    Call it before TensorFlow is imported. Python's own messages stay on ``sys.stderr``;
+    only what C++ code writes to file descriptor 2 moves. Calling it again changes nothing.
+    Introduced in notebook 01.
+
+    Returns: the path of the log file.
+    Raises: RuntimeError when TensorFlow was imported first, because it no longer reads the switch.
+    """
+    global _log_path
+    if _log_path is not None:
+        return _log_path
+    if "tensorflow" in sys.modules:
+        raise RuntimeError(
+            "prepare_tensorflow() came too late: TensorFlow is already imported and has read its "
+            "switches. Restart the kernel and call it before `import tensorflow`."
+        )
+    name, value = LOG_SWITCH
+    os.environ[name] = ",".join(filter(None, [os.environ.get(name), value]))
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "0"
+    log, path = tempfile.mkstemp(prefix="tensorflow-", suffix=".log")
+    _keep_python_stderr()
+    os.dup2(log, 2)
+    os.close(log)
+    _log_path = path
+    return path
+
+
+def log_path() -> str | None:
+    """The path of TensorFlow's log file, or None when `prepare_tensorflow` was not called."""
+    return _log_path
+
+
+def describe_machine() -> str:
+    """One line with what a measurement depends on: processor, cores, accelerators, versions."""
+    import tensorflow as tf
+
+    gpus = tf.config.list_physical_devices("GPU")
+    names = [
+        tf.config.experimental.get_device_details(gpu).get("device_name", "GPU") for gpu in gpus
+    ]
+    return " · ".join(
+        [
+            _processor(),
+            f"{_usable_cores()} cores",
+            ", ".join(names) or "no GPU",
+            f"Python {platform.python_version()}",
+            f"TensorFlow {tf.__version__}",
+        ]
+    )
+
+
+def _keep_python_stderr() -> None:
+    """In a script ``sys.stderr`` is file descriptor 2 itself: give it a descriptor of its own."""
+    try:
+        is_descriptor_2 = sys.stderr.fileno() == 2
+    except (AttributeError, OSError, ValueError):
+        return
+    if is_descriptor_2:
+        sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
+
+
+def _usable_cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo") as lines:
+            models = [
+                line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+            ]
+    except OSError:
+        models = []
+    return models[0] if models else platform.processor() or platform.machine()

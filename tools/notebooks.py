@@ -73,6 +73,8 @@ def parser():
 def choose(folder, wanted):
     """The notebooks in `folder`, in order: those in `wanted`, or all when it is empty."""
     notebooks = sorted(folder.glob("*.ipynb"))
+    if not notebooks:
+        raise UsageError(f"there are no notebooks in {folder}")
     for name in wanted:
         if not any(answers_to(path, name) for path in notebooks):
             names = ", ".join(path.stem for path in notebooks)

@@ -8,11 +8,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PLACEHOLDER = "OWNER/xla-tensorflow-notebooks"
 ADDRESS = r"[A-Za-z0-9][A-Za-z0-9-]*/[\w-]+(?:\.(?!git\b)[\w-]+)*"
+END = r"(?!(?:\.(?!git\b))?[\w-])"  # an address ends before a full stop and before .git
 # Links of these kinds always lead to this project; a plain GitHub link may lead to another one.
 ALWAYS_OURS = (
     r"colab\.research\.google\.com/github/",
     r"mybinder\.org/v2/gh/",
     r"git\+https://github\.com/",
+    r"git clone https://github\.com/",
 )
 
 
@@ -40,22 +42,30 @@ def files(root=ROOT):
     return [path for path in names if path.exists()] + [root / "pyproject.toml"]
 
 
-def links(text):
-    """Every address in a link that can only lead to this project."""
-    return re.findall(rf"(?:{'|'.join(ALWAYS_OURS)})({ADDRESS})", text)
+def links(text, address):
+    """Every address that `text` gives for this project: a correct file holds `address` alone.
+
+    A plain GitHub link is taken for this project's when the repository's name is the same.
+    """
+    plain = rf"github\.com/([\w-]+/{re.escape(name_of(address))}){END}"
+    ours = rf"(?:{'|'.join(ALWAYS_OURS)})({ADDRESS})"
+    return set(re.findall(plain, text)) | set(re.findall(ours, text))
 
 
 def rewrite(path, old, new):
     text = path.read_bytes().decode("utf-8")
-    changed = re.sub(rf"({'|'.join(ALWAYS_OURS)}){ADDRESS}", rf"\g<1>{new}", text)
-    changed = re.sub(rf"(?<![\w-]){re.escape(old)}(?!(?:\.(?!git\b))?[\w-])", new, changed)
-    # "git clone …" is followed by "cd name".
-    changed = re.sub(
-        rf"(?m)^(\s*cd ){re.escape(old.split('/')[1])}$", rf"\g<1>{new.split('/')[1]}", changed
-    )
+    changed = text
+    for address in links(text, old) | {old}:
+        changed = re.sub(rf"(?<![\w-]){re.escape(address)}{END}", new, changed)
+    # "git clone ..." is followed by "cd name".
+    changed = re.sub(rf"(?m)^(\s*cd ){re.escape(name_of(old))}$", rf"\g<1>{name_of(new)}", changed)
     if changed != text:
         path.write_bytes(changed.encode("utf-8"))
         print(f"  {path.name}")
+
+
+def name_of(address):
+    return address.split("/")[1]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,239 @@
+"""`make run`, `make refresh` and `make address`, on small notebooks of their own."""
+
+import json
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+import notebooks
+import set_address
+
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+def save(folder, name, *cells):
+    """Write a notebook; a cell is its source, or a pair of source and tag."""
+    made = []
+    for number, cell in enumerate(cells):
+        source, tags = (cell, []) if isinstance(cell, str) else (cell[0], [cell[1]])
+        made.append(new_code_cell(source, id=f"cell-{number}", metadata={"tags": tags}))
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.ipynb"
+    nbformat.write(new_notebook(cells=made, metadata={"kernelspec": KERNEL}), path)
+    return path
+
+
+def printed(path):
+    """All that the cells of a notebook printed."""
+    cells = nbformat.read(path, as_version=4).cells
+    return "".join(output.get("text", "") for cell in cells for output in cell.get("outputs", []))
+
+
+# make run
+
+
+@pytest.fixture(scope="module")
+def finished_run(tmp_path_factory):
+    """One run over three notebooks, of which the first fails."""
+    root = tmp_path_factory.mktemp("run")
+    folder = root / "notebooks"
+    save(folder, "01_fails", "x = 1", "1 / 0", "print('never')")
+    save(folder, "02_has_a_size", ("size: int = 4  # rows", "parameters"), "print(size * 2)")
+    save(folder, "03_looks_around", "import os; print(os.path.basename(os.getcwd()))")
+    given = {"size": notebooks.parse("512")}
+    chosen = notebooks.choose(folder, [])
+    failures = notebooks.run(chosen, root / "build", given)
+    return root, failures
+
+
+def test_run_goes_on_after_a_failing_notebook(finished_run):
+    root, failures = finished_run
+    assert [path.stem for path, _ in failures] == ["01_fails"]
+    assert printed(root / "build/02_has_a_size.ipynb") == "1024\n"
+    assert "ZeroDivisionError" in (root / "build/01_fails.ipynb").read_text()
+    assert "never" not in printed(root / "build/01_fails.ipynb")
+
+
+def test_run_works_in_the_folder_of_the_notebooks(finished_run):
+    root, _ = finished_run
+    assert printed(root / "build/03_looks_around.ipynb") == "notebooks\n"
+
+
+def test_run_leaves_the_notebooks_alone(finished_run):
+    root, _ = finished_run
+    assert "ZeroDivisionError" not in (root / "notebooks/01_fails.ipynb").read_text()
+
+
+def test_run_lists_what_failed_and_why(finished_run, capsys):
+    _, failures = finished_run
+    assert notebooks.report(failures, 3) == 1
+    message = capsys.readouterr().err
+    assert "1 of 3 notebooks failed" in message
+    assert "01_fails: cell 2: ZeroDivisionError: division by zero" in message
+    assert "build/01_fails.ipynb" in message
+
+
+def test_nothing_is_reported_when_all_went_well(capsys):
+    assert notebooks.report([], 3) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_run_refuses_a_parameter_that_no_notebook_has(tmp_path, capsys):
+    save(tmp_path / "notebooks", "01_a", ("size: int = 4\nwidth: int = 8", "parameters"))
+    save(tmp_path / "notebooks", "02_b", ("name: str = 'x'", "parameters"))
+    assert notebooks.main(["run", "-p", "sise", "512"], root=tmp_path) == 2
+    message = capsys.readouterr().err
+    assert "no notebook has a parameter sise; there are: name, size, width" in message
+    assert not (tmp_path / "build").exists()
+
+
+def test_run_says_when_there_is_nothing_to_run(tmp_path, capsys):
+    assert notebooks.main(["run"], root=tmp_path) == 2
+    assert "there are no notebooks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("512", 512), ("0.5", 0.5), ("True", True), ("None", None), ("gpt2", "gpt2"), ("-1", -1)],
+)
+def test_values_are_read_as_papermill_reads_them(text, value):
+    assert notebooks.parse(text) == value
+
+
+@pytest.mark.parametrize("name", ["2", "02", "02_b", "02_b.ipynb", "notebooks/02_b.ipynb"])
+def test_a_notebook_answers_to_its_number_name_and_file(tmp_path, name):
+    save(tmp_path, "01_a", "")
+    second = save(tmp_path, "02_b", "")
+    assert notebooks.choose(tmp_path, [name]) == [second]
+
+
+def test_an_unknown_notebook_is_refused(tmp_path, capsys):
+    save(tmp_path / "notebooks", "01_a", "")
+    assert notebooks.main(["run", "7"], root=tmp_path) == 2
+    assert "there is no notebook 7; there are: 01_a" in capsys.readouterr().err
+
+
+# make refresh
+
+
+@pytest.fixture(scope="module")
+def refreshed(tmp_path_factory):
+    """One refresh over four notebooks, of which two are refused."""
+    root = tmp_path_factory.mktemp("refresh")
+    folder = root / "notebooks"
+    save(folder, "01_good", "print('one')\nprint('two')", "1 + 1")
+    save(folder, "02_fails", "print('before')", "{}['key']")
+    save(folder, "03_noisy", "import sys; print('a warning', file=sys.stderr)")
+    save(folder, "04_good", "'last'")
+    before = {path.stem: path.read_bytes() for path in folder.glob("*.ipynb")}
+    failures = notebooks.refresh(notebooks.choose(folder, []))
+    return folder, before, {path.stem: reason for path, reason in failures}
+
+
+def test_refresh_writes_outputs_in_place(refreshed):
+    folder, _, _ = refreshed
+    first = nbformat.read(folder / "01_good.ipynb", as_version=4)
+    assert first.cells[0].outputs[0].text == "one\ntwo\n"
+    assert first.cells[1].outputs[0].data["text/plain"] == "2"
+    assert [cell.execution_count for cell in first.cells] == [1, 2]
+    assert [cell.id for cell in first.cells] == ["cell-0", "cell-1"]
+    assert "'last'" in (folder / "04_good.ipynb").read_text()
+
+
+def test_refresh_leaves_refused_notebooks_as_they_were(refreshed):
+    folder, before, reasons = refreshed
+    assert reasons == {
+        "02_fails": "cell 2: KeyError: 'key'; left as it was",
+        "03_noisy": "cell 1 wrote to stderr: a warning; left as it was",
+    }
+    for name in reasons:
+        assert (folder / f"{name}.ipynb").read_bytes() == before[name]
+    assert sorted(path.suffix for path in folder.iterdir()) == [".ipynb"] * 4
+
+
+def test_refresh_twice_writes_the_same_bytes(refreshed):
+    folder, _, _ = refreshed
+    path = folder / "01_good.ipynb"
+    once = path.read_bytes()
+    notebooks.refresh([path])
+    assert path.read_bytes() == once
+    assert once.endswith(b"}\n")
+    assert once.startswith(b'{\n "cells"')
+
+
+def test_what_varies_between_machines_is_dropped():
+    cell = new_code_cell("1", metadata={"tags": ["solution"], "execution": {}, "papermill": {}})
+    info = {"name": "python", "version": "3.11.7"}
+    metadata = {"kernelspec": KERNEL, "language_info": info, "papermill": {}, "widgets": {}}
+    tidy = notebooks.tidy(new_notebook(cells=[new_markdown_cell("text"), cell], metadata=metadata))
+    assert tidy.metadata == {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    assert tidy.cells[1].metadata == {"tags": ["solution"]}
+
+
+# make address
+
+
+README = """\
+[![tests](https://github.com/OWNER/notebooks/actions/workflows/test.yml/badge.svg)](https://x.org)
+[Colab](https://colab.research.google.com/github/OWNER/notebooks/blob/main/notebooks/01_a.ipynb)
+[Binder](https://mybinder.org/v2/gh/STALE/other.name/main?urlpath=lab/tree/notebooks/01_a.ipynb)
+    git clone https://github.com/OWNER/notebooks.git
+    cd notebooks
+A fork: https://github.com/STALE/notebooks. Read https://github.com/OWNER/notebooks.
+XLA lives at https://github.com/openxla/xla, helpers at https://github.com/OWNER/notebooks-old.
+"""
+
+
+@pytest.fixture
+def repository(tmp_path):
+    (tmp_path / "pyproject.toml").write_text(
+        '[project.urls]\nRepository = "https://github.com/OWNER/notebooks"\n'
+    )
+    (tmp_path / "README.md").write_text(README)
+    install = '%pip install -q "transformers<5" git+https://github.com/OWNER/notebooks\n# done'
+    save(tmp_path / "notebooks", "01_a", install)
+    return tmp_path
+
+
+def test_address_is_written_everywhere(repository):
+    set_address.main(["me/lessons.v2"], root=repository)
+    assert set_address.current(repository) == "me/lessons.v2"
+    assert (repository / "README.md").read_text() == README.replace(
+        "OWNER/notebooks-old", "KEPT"
+    ).replace("OWNER/notebooks", "me/lessons.v2").replace(
+        "STALE/other.name", "me/lessons.v2"
+    ).replace("STALE/notebooks", "me/lessons.v2").replace("cd notebooks", "cd lessons.v2").replace(
+        "KEPT", "OWNER/notebooks-old"
+    )
+    source = json.loads((repository / "notebooks/01_a.ipynb").read_text())["cells"][0]["source"]
+    assert source[0].endswith("git+https://github.com/me/lessons.v2\n")
+
+
+def test_address_can_be_written_twice_and_back(repository):
+    before = {path: path.read_bytes() for path in set_address.files(repository)}
+    set_address.main(["me/lessons"], root=repository)
+    after = {path: path.read_bytes() for path in set_address.files(repository)}
+    set_address.main(["me/lessons"], root=repository)
+    assert {path: path.read_bytes() for path in set_address.files(repository)} == after
+    set_address.main(["OWNER/notebooks"], root=repository)
+    assert set_address.current(repository) == "OWNER/notebooks"
+    notebook = repository / "notebooks/01_a.ipynb"
+    assert notebook.read_bytes() == before[notebook]
+
+
+@pytest.mark.parametrize(
+    "address", ["", "me", "me/", "/notes", "me/notes/more", "https://github.com/me/notes", "m e/n"]
+)
+def test_what_is_no_address_is_refused(repository, capsys, address):
+    before = (repository / "README.md").read_text()
+    with pytest.raises(SystemExit) as info:
+        set_address.main([address], root=repository)
+    assert info.value.code == 2
+    assert "is not of the form owner/name" in capsys.readouterr().err
+    assert (repository / "README.md").read_text() == before
+
+
+def test_a_stray_address_is_found():
+    found = set_address.links(README, "OWNER/notebooks")
+    assert found == {"OWNER/notebooks", "STALE/notebooks", "STALE/other.name"}

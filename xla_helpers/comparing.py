@@ -1,12 +1,13 @@
 """Compare candidates: equal results first, then speed, in turns, with an interval."""
 
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from .tables import Table, format_seconds
 from .timing import (
@@ -204,7 +205,7 @@ def sweep(make: Callable, sizes: Iterable, *, name: str = "size", **options) -> 
         raise ValueError("`sizes` is empty: give at least one")
     check_counts(**{f"sizes[{i}]": size for i, size in enumerate(sizes)})
     comparisons = {}
-    for size in tqdm(sizes, desc=name, leave=False, disable=None):
+    for size in _progress(sizes, name):
         candidates, args = make(size)
         comparisons[size] = compare(candidates, *args, strict=False, **options)
     result = Sweep(name, comparisons)
@@ -246,6 +247,12 @@ def largest_difference(result, reference) -> float:
         (_difference(path, a, b) for (path, a), (_, b) in zip(left, right, strict=True)),
         default=0.0,
     )
+
+
+def _progress(items, name):
+    """A bar on standard output, for people: in a terminal or a notebook, and gone at the end."""
+    watched = sys.stdout.isatty() or "ipykernel" in sys.modules
+    return tqdm(items, desc=name, leave=False, file=sys.stdout, disable=not watched)
 
 
 def _check_candidates(candidates):

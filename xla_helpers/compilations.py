@@ -116,7 +116,7 @@ class CompilationLog(Table):
         return sum(call.compilations for call in self.calls)
 
     def _title(self):
-        return f"{len(self.calls)} calls, {self.traces} traces, {self.compilations} compilations."
+        return f"Calls {len(self.calls)}, traces {self.traces}, compilations {self.compilations}."
 
     def _columns(self):
         return [

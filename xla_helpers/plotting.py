@@ -23,51 +23,71 @@ def colours(count: int) -> list[str]:
     return [COLOURS[i % len(COLOURS)] for i in range(count)]
 
 
-def plot_comparison(comparison, ax: Axes | None = None, title: str = "") -> Axes:
-    """Every sample of a `Comparison` as a dot, its median as a bar. Introduced in notebook 01."""
+def plot_comparison(
+    comparison,
+    predicted: dict | None = None,
+    limits: dict | None = None,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """Every sample of a `Comparison` as a dot, its median as a bar.
+
+    predicted: label to seconds, drawn as a diamond in the label's row. limits: name to seconds,
+    drawn as dashed lines through all rows. Introduced in notebook 01.
+    """
     labels = list(comparison.measurements)
-    ax = ax or _new_axes(0.9 + 0.5 * len(labels))
+    ax = ax or _new_axes(0.9 + 0.55 * len(labels))
     for row, (label, colour) in enumerate(zip(labels, colours(len(labels)), strict=True)):
-        samples = comparison[label].samples
-        ax.plot(samples, [row] * len(samples), "o", color=colour, alpha=0.35, markeredgewidth=0)
-        ax.plot(
-            [comparison[label].median], [row], "|", color=colour, markersize=26, markeredgewidth=2.5
-        )
-        ax.annotate(
-            format_seconds(comparison[label].median),
-            (comparison[label].median, row),
-            xytext=(0, 13),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9,
-        )
+        _draw_samples(ax, row, comparison[label], colour)
+        if label in (predicted or {}):
+            ax.plot(predicted[label], row + 0.3, "D", color=colour, markerfacecolor="none")
+    for name, seconds in (limits or {}).items():
+        ax.axvline(seconds, color=GREY, linestyle="--", zorder=0)
+        ax.text(seconds, -0.62, f" {name}", color=GREY, va="center")
     ax.set_yticks(range(len(labels)), labels)
-    ax.set_ylim(len(labels) - 0.5, -0.7)
+    ax.set_ylim(len(labels) - 0.4, -0.85)
     medians = [m.median for m in comparison.measurements.values()]
-    if max(medians) > 10 * min(medians):
-        ax.set_xscale("log")
-        ax.set_xlabel("time per call, log scale")
-    else:
-        ax.set_xlim(left=0)
-        ax.set_xlabel("time per call")
+    log = max(medians) > 10 * min(medians)
+    ax.set_xscale("log" if log else "linear")
+    ax.set_xlim(left=None if log else 0)
     _seconds_axis(ax.xaxis)
-    ax.set_title(title or "Time per call: each dot a sample, each bar a median", loc="left")
+    diamonds = ", diamond: predicted" if predicted else ""
+    ax.set_xlabel(
+        f"time per call{', log scale' if log else ''} (dot: sample, bar: median{diamonds})"
+    )
+    ax.set_title(title or "Time per call", loc="left")
     _tidy(ax)
     return ax
 
 
-def plot_sweep(sweep, ax: Axes | None = None, title: str = "") -> Axes:
+def _draw_samples(ax, row, measurement, colour):
+    samples, median = measurement.samples, measurement.median
+    ax.plot(samples, [row] * len(samples), "o", color=colour, alpha=0.35, markeredgewidth=0)
+    ax.plot([median], [row], "|", color=colour, markersize=22, markeredgewidth=2.5)
+    ax.annotate(
+        format_seconds(median),
+        (median, row),
+        xytext=(0, 12),
+        textcoords="offset points",
+        ha="center",
+        fontsize=9,
+    )
+
+
+def plot_sweep(sweep, limits: dict | None = None, ax: Axes | None = None, title: str = "") -> Axes:
     """Median time per call over size, one line a label, the spread as a band.
 
-    Introduced in notebook 01.
+    limits: name to ``{size: seconds}``, drawn as dashed lines. Introduced in notebook 01.
     """
     ax = ax or _new_axes(3.6)
-    sizes = list(sweep.comparisons)
+    sizes, lines = list(sweep.comparisons), {}
     for label, colour in zip(sweep.labels, colours(len(sweep.labels)), strict=True):
         samples = [sweep[size][label].samples for size in sizes]
         low, middle, high = np.percentile(samples, [25, 50, 75], axis=1)
-        ax.plot(sizes, middle, "o-", color=colour, markersize=4)
+        lines[label] = ax.plot(sizes, middle, "o-", color=colour, markersize=4)[0]
         ax.fill_between(sizes, low, high, color=colour, alpha=0.2, linewidth=0)
+    for name, seconds in (limits or {}).items():
+        lines[name] = ax.plot(list(seconds), list(seconds.values()), "--", color=GREY)[0]
     ax.set_xscale("log")
     ax.set_yscale("log")
     _seconds_axis(ax.yaxis)
@@ -75,7 +95,7 @@ def plot_sweep(sweep, ax: Axes | None = None, title: str = "") -> Axes:
     ax.set_xlabel(sweep.name)
     ax.set_ylabel("time per call")
     ax.set_title(title or f"Time per call over {sweep.name}", loc="left")
-    label_lines(ax, dict(zip(sweep.labels, ax.lines, strict=True)))
+    label_lines(ax, lines)
     _tidy(ax)
     return ax
 

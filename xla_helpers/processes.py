@@ -72,7 +72,7 @@ def run_in_process(
         answer = Path(folder, "answer.json")
         script, argv = _script(code, args, Path(folder), answer)
         stdout, stderr, seconds = _execute(
-            [sys.executable, str(script), *argv], environment, timeout
+            [sys.executable, "-u", str(script), *argv], environment, timeout
         )
         value = json.loads(answer.read_text()) if answer.exists() else None
     return Run(value, stdout, stderr, seconds)

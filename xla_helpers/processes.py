@@ -117,9 +117,8 @@ def _execute(command, environment, timeout):
         raise ProcessError(
             f"The process ran longer than {timeout:g} s and was stopped.", stdout, stderr
         ) from None
-    except BaseException:
+    finally:
         _kill_group(process)
-        raise
     if process.returncode:
         raise ProcessError(f"The process {_ending(process.returncode)}.", stdout, stderr)
     return stdout, stderr, time.perf_counter() - start

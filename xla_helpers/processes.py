@@ -141,7 +141,7 @@ def _ending(code):
 
 
 def _hint(output):
-    unknown = re.search(r"Unknown flag in (\w+): (.*)", output)
+    unknown = re.search(r"Unknown flags? in (\w+): (.*)", output)
     if not unknown:
         return ""
     name, flag = unknown.groups()

@@ -65,7 +65,7 @@ def run_in_process(
     Raises: ProcessError when the process fails, crashes or passes `timeout`; TypeError and
     ValueError for arguments that make no sense.
     """
-    if not timeout > 0:
+    if not (isinstance(timeout, (int, float)) and timeout > 0):
         raise ValueError(f"`timeout` is {timeout!r}: give seconds above zero")
     environment = os.environ | _checked_flags(flags or {})
     with tempfile.TemporaryDirectory() as folder:
@@ -89,13 +89,32 @@ def _script(code, args, folder, answer):
         return script, [str(arg) for arg in args]
     if not inspect.isfunction(code):
         raise TypeError(f"`code` is {type(code).__name__}: give a function, source text or a Path")
-    source = textwrap.dedent(inspect.getsource(code))
     script.write_text(
         CALL_FUNCTION.format(
-            source=source, name=code.__name__, args=json.dumps(args), answer=str(answer)
+            source=_source(code), name=code.__name__, args=_as_json(args), answer=str(answer)
         )
     )
     return script, []
+
+
+def _source(function):
+    if function.__name__ == "<lambda>":
+        raise TypeError("`code` is a lambda, whose source cannot travel: write it as a `def`")
+    try:
+        return textwrap.dedent(inspect.getsource(function))
+    except OSError as error:
+        raise ValueError(
+            f"the source of `code`, {function.__name__}, is not at hand: give it as text"
+        ) from error
+
+
+def _as_json(args):
+    try:
+        return json.dumps(args)
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"`args` must fit in JSON: {error}; pass numbers, strings, lists and dicts"
+        ) from error
 
 
 def _execute(command, environment, timeout):
@@ -149,6 +168,10 @@ def _hint(output):
 
 
 def _checked_flags(flags):
+    if not isinstance(flags, Mapping):
+        raise TypeError(
+            f'`flags` is {flags!r}: write {{"NAME": "value"}}, names of environment variables first'
+        )
     for name, value in flags.items():
         if not (isinstance(name, str) and isinstance(value, str)):
             raise TypeError(

@@ -268,15 +268,15 @@ def _check_candidates(candidates):
 
 
 def _first_calls(candidates, args, tolerance, clock):
-    firsts, differences, failures, reference = {}, {}, {}, None
+    firsts, differences, failures, reference = {}, {}, {}, None  # the first result: the reference
     for label, fn in candidates.items():
         try:
             seconds, result = time_first_call(fn, args, clock)
-            difference = largest_difference(result, result if reference is None else reference)
+            difference = largest_difference(result, reference if differences else result)
         except Exception as error:  # a candidate may raise anything; the others still count
             failures[label] = one_line(error)
             continue
-        reference = result if reference is None else reference
+        reference = reference if differences else result
         differences[label] = difference
         if difference <= tolerance:
             firsts[label] = seconds

@@ -1,5 +1,6 @@
 """Compare candidates: equal results first, then speed, in turns, with an interval."""
 
+import math
 import statistics
 import sys
 import time
@@ -168,7 +169,7 @@ def compare(
     call, whose result is checked), then in rounds A B C, A B C, so that drift hits all alike.
     Results may be arrays, tensors, numbers, strings, or lists, tuples and dicts of them; they
     agree when shapes match and no number differs by more than `tolerance` relative to the largest
-    magnitude of its array. Introduced in notebook 01.
+    finite magnitude of its array; integers and strings must be equal. Introduced in notebook 01.
 
     Returns: a `Comparison`, in seconds per call.
     Raises: ComparisonError after the others were measured, when a candidate raised, gave NaN or
@@ -234,19 +235,15 @@ def bootstrap_ratio(ratios) -> Ratio:
 
 
 def largest_difference(result, reference) -> float:
-    """Largest difference of two results, relative to the largest magnitude of its array.
+    """Largest difference of two results, relative to the largest finite magnitude of its array.
 
-    Raises: ValueError when structure, shape or type of content differ, or a number is NaN.
+    Raises: ValueError when structure, shape, type of content, integers or strings differ, or a
+    number is NaN.
     """
-    left, right = list(_leaves(result)), list(_leaves(reference))
-    if [path for path, _ in left] != [path for path, _ in right]:
-        raise ValueError(
-            f"its result has parts {[p for p, _ in left]}, the reference {[p for p, _ in right]}"
-        )
-    return max(
-        (_difference(path, a, b) for (path, a), (_, b) in zip(left, right, strict=True)),
-        default=0.0,
-    )
+    left, right = dict(_leaves(result)), dict(_leaves(reference))
+    if left.keys() != right.keys():
+        raise ValueError(f"its result has parts {list(left)}, the reference {list(right)}")
+    return max((_difference(path, left[path], right[path]) for path in left), default=0.0)
 
 
 def _progress(items, name):
@@ -320,18 +317,33 @@ def _leaves(result, path="result"):
 def _difference(path, a, b):
     if a.shape != b.shape:
         raise ValueError(f"its {path} has shape {a.shape}, the reference has {b.shape}")
-    if a.dtype.kind not in "fciub":
-        return 0.0 if np.array_equal(a, b) else float("inf")
+    if _is_text(a) != _is_text(b):
+        raise ValueError(f"its {path} has type {a.dtype}, the reference has {b.dtype}")
+    if all(x.dtype.kind in "biuOSU" for x in (a, b)):
+        return _no_difference(path, a, b)
     a, b = (np.asarray(x, np.complex128 if x.dtype.kind == "c" else np.float64) for x in (a, b))
     for name, x in (("its", a), ("the reference's", b)):
         if np.isnan(x).any():
             raise ValueError(
                 f"{name} {path} holds NaN, which equals nothing: give arguments that avoid it"
             )
-    if np.array_equal(a, b):
-        return 0.0
-    difference = np.where(a == b, 0, np.abs(a - b))
-    return float(np.max(difference) / max(np.max(np.abs(b)), np.finfo(np.float32).tiny))
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not np.array_equal(a[~finite], b[~finite]):
+        return math.inf
+    scale = np.max(np.abs(b[finite]), initial=np.finfo(np.float32).tiny)
+    return float(np.max(np.abs(a[finite] - b[finite]), initial=0) / scale)
+
+
+def _is_text(array):
+    return array.dtype.kind in "OSU"
+
+
+def _no_difference(path, a, b):
+    """Zero: a token that is almost the same is another token."""
+    different = np.count_nonzero(a != b)
+    if different:
+        raise ValueError(f"its {path} differs in {different} of {a.size} entries, all exact")
+    return 0.0
 
 
 def one_line(error: Exception, limit: int = 300) -> str:

@@ -141,17 +141,21 @@ class Sweep(Table):
         return f"Median seconds per call over {self.name}."
 
     def _columns(self):
-        return [self.name, *self.labels, f"{self.labels[-1]} against {self.labels[0]}"]
+        return [self.name, *self.labels, *(f"{b} against {a}" for a, b in self._ends())]
 
     def _rows(self):
         return [
             [
                 size,
                 *(format_seconds(c[label].median) for label in self.labels),
-                c.ratio(self.labels[-1], self.labels[0]),
+                *(c.ratio(b, a) for a, b in self._ends()),
             ]
             for size, c in self.comparisons.items()
         ]
+
+    def _ends(self):
+        """The first and the last label, when there are two to compare."""
+        return [(self.labels[0], self.labels[-1])] if len(self.labels) > 1 else []
 
 
 def compare(

@@ -220,11 +220,16 @@ def sweep(make: Callable, sizes: Iterable, *, name: str = "size", **options) -> 
 
 
 def bootstrap_ratio(ratios) -> Ratio:
-    """The median of `ratios` with its percentile bootstrap interval (Efron, 1979; fixed seed)."""
+    """The median of `ratios` with its percentile bootstrap interval (Efron, 1979; fixed seed).
+
+    A single ratio says nothing about its spread: its interval holds everything.
+    """
     from scipy.stats import bootstrap
 
     ratios = np.asarray(ratios, float)
     value = statistics.median(ratios)
+    if len(ratios) == 1:
+        return Ratio(float(value), 0.0, math.inf)
     if np.ptp(ratios) == 0:
         return Ratio(float(value), float(value), float(value))
     interval = bootstrap(

@@ -6,6 +6,7 @@ import time
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -88,7 +89,7 @@ def measure(
 def check_counts(**counts) -> None:
     """Refuse counts and sizes that are not positive, naming them."""
     for name, value in counts.items():
-        if not value > 0:
+        if not (isinstance(value, Real) and value > 0):
             raise ValueError(f"`{name}` is {value!r}: give a number above zero")
 
 

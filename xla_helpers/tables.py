@@ -32,5 +32,5 @@ def format_bytes(count: float) -> str:
 
 
 def _with_unit(value, unit):
-    number, _, symbol = EngFormatter(unit)(value).rpartition(" ")
-    return f"{float(number):.3g} {symbol}"
+    """Rounded before the unit is chosen, so that 999.9 ms is 1 s."""
+    return EngFormatter(unit)(float(f"{value:.3g}"))

@@ -5,6 +5,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from .startup import LOG_SWITCH, log_path
 from .tables import Table, format_seconds
@@ -154,8 +155,9 @@ def read_compilations(position: int = 0) -> list[tuple[str, float]]:
     return [(name, int(microseconds) / 1e6) for name, microseconds in COMPILED.findall(text)]
 
 
+@cache
 def _check_that_compilations_are_logged():
-    """Compile something tiny and look for its line: the only proof that the switch was read."""
+    """Compile something tiny, once, and look for its line: the only proof of a read switch."""
     cannot = "Compilations cannot be counted here"
     mend = (
         "Restart the kernel and call xla_helpers.prepare_tensorflow() before `import tensorflow`: "

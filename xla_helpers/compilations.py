@@ -179,15 +179,22 @@ def _log_end():
 
 
 def _name(fn):
-    return getattr(fn, "__name__", None) or getattr(fn.python_function, "__name__", "function")
+    """Its own name; for a model or layer, which has none, that of its class."""
+    return getattr(fn.python_function, "__name__", None) or type(fn.python_function).__name__
 
 
 def _leaves_by_name(fn, args, kwargs):
-    """Every part of the arguments under the name that the function's author gave it."""
+    """Every part of the arguments, defaults included, under the name that its author gave it."""
+    python = getattr(fn.python_function, "call", fn.python_function)  # of a Keras model: its `call`
     try:
-        arguments = inspect.signature(fn.python_function).bind(*args, **kwargs).arguments
+        bound = inspect.signature(python).bind(*args, **kwargs)
     except (TypeError, ValueError):
-        arguments = dict(enumerate(args)) | kwargs
+        return dict(_leaves(dict(enumerate(args)) | kwargs))
+    bound.apply_defaults()
+    arguments = bound.arguments
+    for name, parameter in bound.signature.parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            arguments = arguments | arguments.pop(name)
     return dict(_leaves(arguments))
 
 

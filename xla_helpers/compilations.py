@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from .startup import LOG_SWITCH, log_path
 from .tables import Table, format_seconds
 from .timing import wait_for_device
@@ -19,7 +21,7 @@ COMPILED = re.compile(r"Compiled (\S+) \d+ times, compile time: (\d+) us")
 class Leaf:
     """One part of a call's arguments, as far as it can cause a trace or a compilation.
 
-    kind: "tensor" or "Python value". spec: dtype and shape of a tensor, or the value itself.
+    kind: "tensor", "variable" or "Python value". spec: dtype and shape, or the value itself.
     value: the content of a small integer tensor, which may set a shape; otherwise None.
     """
 
@@ -215,8 +217,8 @@ def _describe(value):
     dtype = getattr(value.dtype, "name", str(value.dtype))
     shape = tuple(value.shape)
     small_integer = "int" in dtype and len(shape) < 2 and sum(shape) <= 8
-    content = value.numpy().tolist() if small_integer and hasattr(value, "numpy") else None
-    return Leaf("tensor", (dtype, shape), content)
+    content = np.asarray(value).tolist() if small_integer else None
+    return Leaf("variable" if hasattr(value, "assign") else "tensor", (dtype, shape), content)
 
 
 def _reasons(fn, leaves, seen):

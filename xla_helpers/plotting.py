@@ -268,7 +268,7 @@ def picture(ax: Axes, alt: str) -> Picture:
 
     Make it the last line of a cell. The figure is closed, so that it is shown once.
     """
-    if not alt:
+    if not (isinstance(alt, str) and alt.strip()):
         raise ValueError("`alt` is empty: say in one sentence what the figure shows")
     buffer = BytesIO()
     ax.figure.savefig(buffer, format="png", dpi=110, facecolor="white", bbox_inches="tight")

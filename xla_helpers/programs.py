@@ -113,6 +113,8 @@ def _eager_kernels(fn, args):
     kernels = []
 
     def record(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+        if isinstance(op_type, bytes):  # some of TensorFlow's own Python code names them so
+            op_type = op_type.decode()
         if op_type not in NOT_KERNELS:
             kernels.append(_tensor_kernel(op_type, op_type, inputs, outputs))
 

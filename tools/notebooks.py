@@ -190,7 +190,14 @@ def tidy(notebook):
     for cell in notebook.cells:
         for key in ("execution", "papermill"):
             cell.metadata.pop(key, None)
+        if cell.cell_type == "code":
+            cell.outputs = [output for output in cell.outputs if not is_blank(output)]
     return notebook
+
+
+def is_blank(output):
+    """True for what a finished progress bar leaves: carriage returns and blanks."""
+    return output.output_type == "stream" and not output.text.strip()
 
 
 def write(notebook, path):

@@ -1,7 +1,7 @@
-"""Rebuild the small GPT-2 that ships with xla_helpers from the text in xla_helpers/data/corpus.txt.
+"""Rebuild the small GPT-2 that ships with xla_helpers from the text beside it, corpus.txt.
 
-About a minute on two cores. Writes xla_helpers/data/tiny-gpt2/: a byte-level tokenizer and the
-weights of a GPT-2 with four layers, as safetensors.
+About a minute on two cores. Writes a byte-level tokenizer and the weights of a GPT-2 with two
+layers, as safetensors.
 """
 
 import os
@@ -17,7 +17,8 @@ from tokenizers import ByteLevelBPETokenizer
 from tqdm import tqdm
 from transformers import GPT2Config, GPT2TokenizerFast, TFGPT2LMHeadModel
 
-DATA = Path(__file__).parents[1] / "xla_helpers" / "data"
+FOLDER = Path(__file__).parents[1] / "xla_helpers" / "data" / "tiny-gpt2"
+CORPUS = FOLDER / "corpus.txt"
 END = "<|endoftext|>"
 SEED = 20
 VOCABULARY = 900
@@ -27,14 +28,14 @@ BATCH = 16
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=600, help="training steps (default 600)")
-    parser.add_argument("--out", type=Path, default=DATA / "tiny-gpt2", help="folder to write")
+    parser.add_argument("--steps", type=int, default=900, help="training steps (default 900)")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder to write")
     options = parser.parse_args()
 
     tf.keras.utils.set_random_seed(SEED)
-    tokenizer = train_tokenizer(DATA / "corpus.txt")
+    tokenizer = train_tokenizer(CORPUS)
     model = build_model(len(tokenizer))
-    loss = train(model, tokenizer, (DATA / "corpus.txt").read_text(), options.steps)
+    loss = train(model, tokenizer, CORPUS.read_text(), options.steps)
     tokenizer.save_pretrained(options.out)
     model.save_pretrained(options.out, safe_serialization=True)
     print(f"loss {loss:.2f}, written to {options.out}")
@@ -50,14 +51,14 @@ def train_tokenizer(corpus):
 
 
 def build_model(vocabulary):
-    """GPT-2 with four layers of width 128, built so that its weights have their final names."""
+    """GPT-2 with two layers of width 160, built so that its weights have their final names."""
     end = 0  # the tokenizer's first entry is its special token
     model = TFGPT2LMHeadModel(
         GPT2Config(
             vocab_size=vocabulary,
             n_positions=128,
-            n_embd=128,
-            n_layer=4,
+            n_embd=160,
+            n_layer=2,
             n_head=4,
             bos_token_id=end,
             eos_token_id=end,

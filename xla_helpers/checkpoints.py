@@ -4,7 +4,7 @@ from importlib.resources import files
 from pathlib import Path
 
 BUNDLED = "tiny-gpt2"
-"""The name of the GPT-2 that ships with this package: four layers, trained on `corpus.txt`."""
+"""The GPT-2 that ships with this package: two layers, trained on the `corpus.txt` beside it."""
 
 FILES = ["*.json", "*.txt", "*.model", "tf_model.h5", "model.safetensors"]
 

@@ -29,6 +29,11 @@ class Leaf:
     spec: tuple
     value: object = None
 
+    def __str__(self):
+        if self.kind == "Python value":
+            return f"{self.spec[0]}, a Python value"
+        return f"a {self.kind} of shape {self.spec[1]}"
+
 
 @dataclass(frozen=True)
 class Call:
@@ -239,8 +244,8 @@ def _changes(old, new):
     changes = [
         change for name in new if name in old for change in _change(name, old[name], new[name])
     ]
-    changes += [f"`{name}` is new" for name in new if name not in old]
-    changes += [f"`{name}` is gone" for name in old if name not in new]
+    changes += [f"`{name}`: not given → {leaf}" for name, leaf in new.items() if name not in old]
+    changes += [f"`{name}`: {leaf} → not given" for name, leaf in old.items() if name not in new]
     if changes:
         return changes
     return [
@@ -252,7 +257,7 @@ def _changes(old, new):
 
 def _change(name, old, new):
     if old.kind != new.kind:
-        return [f"`{name}`: {old.kind} → {new.kind}"]
+        return [f"`{name}`: {old} → {new}"]
     if new.kind == "Python value":
         return (
             [f"`{name}`: {old.spec[0]} → {new.spec[0]}, a Python value"]

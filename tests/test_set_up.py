@@ -222,7 +222,7 @@ def install(project, requirement):
     venv = str(project / ".venv")
     set_up.make_venv(venv)
     command = set_up.pip_command(venv)
-    set_up.install([*command, "--no-deps", "--no-index", str(requirement)], venv, 2)
+    set_up.run_pip([*command, "--no-deps", "--no-index", str(requirement)], venv, 2)
     return command
 
 

@@ -3,11 +3,13 @@
 Standard library only. It must parse on old Pythons, so that they get a sentence and no traceback.
 """
 
+import glob
 import hashlib
 import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -85,7 +87,7 @@ def make_venv(venv):
     if os.path.islink(venv) or os.path.isfile(venv):
         os.remove(venv)
     elif os.path.isdir(venv):
-        print("Replacing .venv, which is incomplete or was made for another Python.", flush=True)
+        print("Replacing .venv: it is incomplete, out of place or of another Python.", flush=True)
         shutil.rmtree(venv)
     without_pip = [] if has("ensurepip") else ["--without-pip"]
     command = [sys.executable, "-m", "venv"] + without_pip + [venv]
@@ -113,10 +115,10 @@ def install_packages(root, venv):
         f"Setting up .venv with Python {version_of(python_in(venv))}: about a minute, once.",
         flush=True,
     )
-    install(pip + ["--no-deps", "--no-compile", "-r", lock], venv, count)
+    run_pip(pip + ["--no-deps", "--no-compile", "-r", lock], venv, count)
     compile_packages(venv)
     # The lock holds setuptools, so building this package needs no download.
-    install(pip + ["--no-deps", "--no-build-isolation", "-e", root], venv, 1)
+    run_pip(pip + ["--no-deps", "--no-build-isolation", "-e", root], venv)
 
 
 def compile_packages(venv):
@@ -134,15 +136,17 @@ def pip_command(venv):
     return [sys.executable, "-m", "pip", "--python", python_in(venv)] + options
 
 
-def install(command, venv, count):
-    """Run pip with its output in `.venv/pip.log`, and show how far it is."""
+def run_pip(command, venv, count=None):
+    """Run pip with its output in `.venv/pip.log`; show how far it is when the `count` is known."""
     log = os.path.join(venv, "pip.log")
     with open(log, "ab") as file:
         pip = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
         try:
-            show_progress(pip, venv, log, count)
+            if count:
+                show_progress(pip, venv, log, count)
+            pip.wait()
         except BaseException:
-            pip.terminate()
+            pip.send_signal(signal.SIGINT)  # which it hands on to its own children
             pip.wait()
             raise
     if pip.returncode:
@@ -157,24 +161,19 @@ def show_progress(pip, venv, log, count):
     """Say how many packages are fetched and installed until `pip` ends."""
     start = shown = time.time()
     while pip.poll() is None:
-        time.sleep(0.2)
+        time.sleep(0.5)
         if sys.stdout.isatty() or time.time() - shown >= SECONDS_BETWEEN_LINES:
             shown = time.time()
             print(progress_line(venv, log, count, shown - start), end=end_of_line(), flush=True)
-    if count > 1:
-        print(progress_line(venv, log, count, time.time() - start), flush=True)
+    print(progress_line(venv, log, count, time.time() - start), flush=True)
 
 
 def progress_line(venv, log, count, seconds):
     text = read(log)
     ignored = len(re.findall(r"(?m)^Ignoring ", text))
     fetched = len(re.findall(r"(?m)^(?:Collecting|Processing|Requirement already) ", text))
-    installed = sum(
-        name.endswith(".dist-info")
-        for folder, _, _ in os.walk(os.path.join(venv, "lib"))
-        if folder.endswith("site-packages")
-        for name in os.listdir(folder)
-    )
+    packages = os.path.join(venv, "lib", "python*", "site-packages", "*.dist-info")
+    installed = len(glob.glob(packages))
     return f"  {seconds:3.0f} s  fetched {fetched}, installed {installed} of {count - ignored}"
 
 

@@ -1,5 +1,6 @@
 """What a function runs, as data: its kernels, what each one fused, the bytes it moves."""
 
+import inspect
 import math
 import re
 from collections.abc import Callable
@@ -169,8 +170,12 @@ def optimised_module(fn: Callable, *args):
     """
     from tensorflow.compiler.xla.service import hlo_pb2
 
+    # TensorFlow does not look up the defaults of arguments here, so they are given.
+    bound = inspect.signature(fn.python_function).bind(*args)
+    bound.apply_defaults()
     try:
-        serialized = fn.experimental_get_compiler_ir(*args)(stage="optimized_hlo_proto_serialized")
+        compiler_ir = fn.experimental_get_compiler_ir(*bound.args, **bound.kwargs)
+        serialized = compiler_ir(stage="optimized_hlo_proto_serialized")
     except ValueError as error:
         if "static" not in str(error):
             raise

@@ -48,8 +48,12 @@ def plot_comparison(
     ax.set_ylim(len(labels) - 0.4, -0.85)
     medians = [m.median for m in comparison.measurements.values()]
     log = max(medians) > 10 * min(medians)
-    ax.set_xscale("log" if log else "linear")
-    ax.set_xlim(left=None if log else 0)
+    if log:
+        ax.set_xscale("log")
+    else:
+        ax.update_datalim([(0, 0)])  # so that the margin on the right is a share of all
+        ax.autoscale_view(scaley=False)
+        ax.set_xlim(left=0)
     _seconds_axis(ax.xaxis)
     diamonds = ", diamond: predicted" if predicted else ""
     ax.set_xlabel(
@@ -90,6 +94,7 @@ def plot_sweep(sweep, limits: dict | None = None, ax: Axes | None = None, title:
         lines[name] = ax.plot(list(seconds), list(seconds.values()), "--", color=GREY)[0]
     ax.set_xscale("log")
     ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     _seconds_axis(ax.yaxis)
     _plain_ticks(ax.xaxis, sizes)
     ax.set_xlabel(sweep.name)
@@ -154,7 +159,9 @@ def plot_program(program, ax: Axes | None = None, title: str = "") -> Axes:
     Introduced in notebook 01.
     """
     kernels = program.kernels
-    ax = ax or _new_axes(1.0 + 0.55 * len(kernels))
+    names = [textwrap.fill(" + ".join(kernel.operations), 24) for kernel in kernels]
+    most_lines = max((name.count("\n") + 1 for name in names), default=1)
+    ax = ax or _new_axes(1.0 + max(0.55, 0.22 * most_lines) * len(kernels))
     read, written = colours(2)
     widest = max([1, *(max(k.bytes_read, k.bytes_written) for k in kernels)])
     gap = 0.75 * widest  # room for the kernel's name between the two bars
@@ -173,14 +180,7 @@ def plot_program(program, ax: Axes | None = None, title: str = "") -> Axes:
                 va="center",
                 fontsize=9,
             )
-        ax.text(
-            0,
-            row,
-            textwrap.fill(" + ".join(kernel.operations), 24),
-            ha="center",
-            va="center",
-            fontsize=9,
-        )
+        ax.text(0, row, names[row], ha="center", va="center", fontsize=9)
     ax.text(-gap, -0.75, "reads", color=read, ha="right", weight="bold")
     ax.text(gap, -0.75, "writes", color=written, ha="left", weight="bold")
     ax.set_xlim(-(gap + 1.35 * widest), gap + 1.35 * widest)

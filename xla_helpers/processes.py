@@ -10,7 +10,7 @@ import sys
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,15 +51,20 @@ class ProcessError(RuntimeError):
 
 
 def run_in_process(
-    code: Callable | str | Path, *args, flags: Mapping[str, str] | None = None, timeout: float = 120
+    code: Callable | str | Path,
+    *args,
+    uses: Iterable[Callable] = (),
+    flags: Mapping[str, str] | None = None,
+    timeout: float = 120,
 ) -> Run:
     """Run a function, source text or a script file in a fresh Python process.
 
     code: a function that imports what it needs (its source travels, so it may not use names from
     around it), or source text, or the `Path` of a script. args: for a function, values that JSON
-    can hold; for text and scripts, strings in ``sys.argv``. flags: environment variables to set,
-    such as ``{"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}``. timeout: seconds, after which it is
-    killed. What a function returns must fit in JSON. Introduced in notebook 05.
+    can hold; for text and scripts, strings in ``sys.argv``. uses: functions that the function
+    calls, whose source travels with it. flags: environment variables to set, such as
+    ``{"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}``. timeout: seconds, after which it is killed.
+    What a function returns must fit in JSON. Introduced in notebook 05.
 
     Returns: a `Run`.
     Raises: ProcessError when the process fails, crashes or passes `timeout`; TypeError and
@@ -70,7 +75,7 @@ def run_in_process(
     environment = os.environ | _checked_flags(flags or {})
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "answer.json")
-        script, argv = _script(code, args, Path(folder), answer)
+        script, argv = _script(code, args, uses, Path(folder), answer)
         stdout, stderr, seconds = _execute(
             [sys.executable, "-u", str(script), *argv], environment, timeout
         )
@@ -78,7 +83,9 @@ def run_in_process(
     return Run(value, stdout, stderr, seconds)
 
 
-def _script(code, args, folder, answer):
+def _script(code, args, uses, folder, answer):
+    if uses and not callable(code):
+        raise TypeError("`uses` goes with a function: text and scripts import what they need")
     if isinstance(code, Path):
         if not code.is_file():
             raise ValueError(f"`code` names {code}, which is not a file")
@@ -89,22 +96,27 @@ def _script(code, args, folder, answer):
         return script, [str(arg) for arg in args]
     if not inspect.isfunction(code):
         raise TypeError(f"`code` is {type(code).__name__}: give a function, source text or a Path")
+    source = "\n".join([*(_source(function, "uses") for function in uses), _source(code, "code")])
     script.write_text(
         CALL_FUNCTION.format(
-            source=_source(code), name=code.__name__, args=_as_json(args), answer=str(answer)
+            source=source, name=code.__name__, args=_as_json(args), answer=str(answer)
         )
     )
     return script, []
 
 
-def _source(function):
+def _source(function, argument):
+    if not inspect.isfunction(function):
+        raise TypeError(f"`{argument}` holds {type(function).__name__}: give functions")
     if function.__name__ == "<lambda>":
-        raise TypeError("`code` is a lambda, whose source cannot travel: write it as a `def`")
+        raise TypeError(
+            f"`{argument}` is a lambda, whose source cannot travel: write it as a `def`"
+        )
     try:
         return textwrap.dedent(inspect.getsource(function))
     except OSError as error:
         raise ValueError(
-            f"the source of `code`, {function.__name__}, is not at hand: give it as text"
+            f"the source of `{argument}`, {function.__name__}, is not at hand: give it as text"
         ) from error
 
 

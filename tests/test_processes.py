@@ -1,0 +1,259 @@
+"""Fresh processes. Only one of them loads TensorFlow."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from xla_helpers import ProcessError, run_in_process
+
+
+@pytest.fixture(autouse=True)
+def buffered(monkeypatch):
+    """Python buffers what it prints into a pipe, unless this variable is set."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+
+
+def collect(first, second=2):
+    import os
+    import sys
+
+    print("to stdout: ü {braces}")
+    print("to stderr", file=sys.stderr)
+    return [first, second, os.getpid()]
+
+
+# What comes back
+
+
+def test_a_function_returns_its_value_and_its_output():
+    run = run_in_process(collect, {"a": [1.5, None, True, 'quote " and \\ and ü']})
+    first, second, pid = run.value
+    assert first == {"a": [1.5, None, True, 'quote " and \\ and ü']}
+    assert second == 2
+    assert pid != os.getpid()
+    assert run.stdout == "to stdout: ü {braces}\n"
+    assert run.stderr == "to stderr\n"
+    assert run.seconds > 0
+
+
+def test_a_function_from_inside_another_may_be_indented():
+    def nested():
+        return "in"
+
+    assert run_in_process(nested).value == "in"
+
+
+def test_source_text_takes_arguments_as_strings():
+    run = run_in_process("import sys; print(sys.argv[1:])", "-n", 3)
+    assert run.stdout == "['-n', '3']\n"
+    assert run.value is None
+
+
+def test_a_script_takes_arguments_as_strings(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import sys; print(sys.argv)")
+    assert run_in_process(script, "--fast").stdout == f"{[str(script), '--fast']}\n"
+
+
+def test_flags_are_set_in_the_process_only(monkeypatch):
+    monkeypatch.setenv("KEPT", "kept")
+    code = "import os; print(os.environ['KEPT'], os.environ['TF_XLA_FLAGS'])"
+    run = run_in_process(code, flags={"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"})
+    assert run.stdout == "kept --tf_xla_auto_jit=2\n"
+    assert "--tf_xla_auto_jit=2" not in os.environ.get("TF_XLA_FLAGS", "")
+
+
+def test_it_is_the_same_python():
+    assert run_in_process("import sys; print(sys.executable)").stdout.strip() == sys.executable
+
+
+def test_bytes_that_are_no_text_do_not_matter():
+    assert "after" in run_in_process(r"import os; os.write(1, b'\xff'); print('after')").stdout
+
+
+def twice(x):
+    return 2 * x
+
+
+def twice_and_one_more(x):
+    return twice(x) + 1
+
+
+def test_functions_that_a_function_uses_travel_with_it():
+    assert run_in_process(twice_and_one_more, 4, uses=[twice]).value == 9
+
+
+@pytest.mark.parametrize(
+    ("code", "uses", "message"),
+    [
+        ("", [twice], "`uses` goes with a function: text and scripts import what they need"),
+        (twice, ["text"], "`uses` holds str: give functions"),
+        (twice, [lambda x: x], "`uses` is a lambda, whose source cannot travel"),
+    ],
+)
+def test_what_a_function_uses_are_functions(code, uses, message):
+    with pytest.raises(TypeError, match=message):
+        run_in_process(code, uses=uses)
+
+
+# When it ends badly
+
+
+def error_of(code, *args, **options):
+    with pytest.raises(ProcessError) as caught:
+        run_in_process(code, *args, **options)
+    return caught.value
+
+
+def test_a_failure_shows_the_last_lines():
+    error = error_of("for i in range(50): print(f'line {i};')\nraise ValueError('no good')")
+    assert str(error).startswith("The process ended with exit code 1. Its last lines:\n")
+    assert "ValueError: no good" in str(error)
+    assert "line 49;" in str(error)
+    assert "line 1;" not in str(error)
+    assert "line 1;" in error.stdout
+    assert "ValueError: no good" in error.stderr
+
+
+def test_a_function_that_raises_shows_why():
+    def fails():
+        raise LookupError("no such row")
+
+    assert "LookupError: no such row" in str(error_of(fails))
+
+
+def test_an_exit_code_alone():
+    assert str(error_of("raise SystemExit(3)")) == "The process ended with exit code 3."
+
+
+@pytest.mark.parametrize("name", ["SIGABRT", "SIGSEGV", "SIGKILL"])
+def test_a_crash_names_the_signal(name):
+    code = f"import os, signal; print('last words'); os.kill(os.getpid(), signal.{name})"
+    error = error_of(code)
+    assert str(error).startswith(f"The process was killed by {name}. Its last lines:\n")
+    assert "last words" in str(error)
+
+
+def test_a_result_that_does_not_fit_in_json_is_an_error():
+    def give_an_object():
+        return object()
+
+    assert "object is not JSON serializable" in str(error_of(give_an_object))
+
+
+STARTS_ANOTHER = """
+import subprocess, sys
+quiet = dict.fromkeys(["stdin", "stdout", "stderr"], subprocess.DEVNULL)
+sleeper = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(300)"], **quiet)
+with open(sys.argv[1], "w") as file:
+    file.write(str(sleeper.pid))
+print("started")
+"""
+
+
+def is_gone(pid):
+    """True when the process ends within ten seconds; a zombie has ended."""
+    for _ in range(1000):
+        try:
+            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
+                return True
+        except psutil.NoSuchProcess:
+            return True
+        time.sleep(0.01)
+    os.kill(pid, signal.SIGKILL)
+    return False
+
+
+def test_a_time_out_keeps_the_output_and_stops_grandchildren(tmp_path):
+    pid = tmp_path / "pid"
+    error = error_of(STARTS_ANOTHER + "import time; time.sleep(300)", pid, timeout=3)
+    assert str(error) == "The process ran longer than 3 s and was stopped. Its last lines:\nstarted"
+    assert is_gone(int(pid.read_text()))
+
+
+@pytest.mark.parametrize("end", ["", "raise SystemExit(1)", "import os; os.abort()"])
+def test_grandchildren_end_with_the_process(tmp_path, end):
+    pid = tmp_path / "pid"
+    try:
+        run_in_process(STARTS_ANOTHER + end, pid)
+    except ProcessError:
+        assert end
+    assert is_gone(int(pid.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("line", "flags"),
+    [
+        ("F0000 parse_flags.cc:234] Unknown flag in XLA_FLAGS: --typo", "'--typo'"),
+        ("F0000 parse_flags.cc:234] Unknown flags in XLA_FLAGS: --typo --oops", "'--typo --oops'"),
+    ],
+)
+def test_unknown_flags_are_explained(line, flags):
+    error = error_of(f"import sys; sys.exit({line!r})")
+    hint = f"XLA_FLAGS in `flags` holds {flags}, which is unknown here: XLA_FLAGS=--help lists all."
+    assert hint in str(error)
+
+
+def test_an_unknown_flag_of_tensorflow_is_explained():
+    def compile_something():
+        import tensorflow as tf
+
+        tf.function(lambda x: x + 1, jit_compile=True)(1)
+
+    error = error_of(compile_something, flags={"TF_XLA_FLAGS": "--tf_xla_auto_jot=2"})
+    assert "TF_XLA_FLAGS in `flags` holds '--tf_xla_auto_jot=2', which is unknown" in str(error)
+
+
+# Arguments that make no sense
+
+
+@pytest.mark.parametrize(
+    ("code", "error", "message"),
+    [
+        (3, TypeError, "`code` is int: give a function, source text or a Path"),
+        (print, TypeError, "`code` is builtin_function_or_method: give a function"),
+        (lambda: 1, TypeError, "`code` is a lambda, whose source cannot travel: write it as a"),
+        (Path("no/such.py"), ValueError, "`code` names no/such.py, which is not a file"),
+    ],
+)
+def test_code_that_cannot_be_run(code, error, message):
+    with pytest.raises(error, match=message):
+        run_in_process(code)
+
+
+def test_a_function_without_source():
+    names = {}
+    exec("def made(): return 1", names)
+    with pytest.raises(ValueError, match="the source of `code`, made, is not at hand: give it as"):
+        run_in_process(names["made"])
+
+
+@pytest.mark.parametrize("arg", [object(), {1, 2}])
+def test_arguments_of_a_function_must_fit_in_json(arg):
+    with pytest.raises(TypeError, match="`args` must fit in JSON: .*; pass numbers, strings"):
+        run_in_process(collect, arg)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), None, "5"])
+def test_the_time_limit_must_be_positive(timeout):
+    with pytest.raises(ValueError, match=f"`timeout` is {timeout!r}: give seconds above zero"):
+        run_in_process("", timeout=timeout)
+
+
+@pytest.mark.parametrize(
+    ("flags", "error", "message"),
+    [
+        ("--tf_xla_auto_jit=2", TypeError, "`flags` is '--tf_xla_auto_jit=2': write"),
+        ({"A": 1}, TypeError, r"`flags\['A'\]` is 1: names and values of flags are strings"),
+        ({1: "A"}, TypeError, r"`flags\[1\]` is 'A': names and values of flags are strings"),
+        ({"--flag": "1"}, ValueError, "`flags` names '--flag', which is no environment variable"),
+    ],
+)
+def test_flags_that_make_no_sense(flags, error, message):
+    with pytest.raises(error, match=message):
+        run_in_process("", flags=flags)

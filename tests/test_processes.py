@@ -132,7 +132,8 @@ def test_an_exit_code_alone():
 
 
 @pytest.mark.parametrize("name", ["SIGABRT", "SIGSEGV", "SIGKILL"])
-def test_a_crash_names_the_signal(name):
+def test_a_crash_names_the_signal(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where a core may be left
     code = f"import os, signal; print('last words'); os.kill(os.getpid(), signal.{name})"
     error = error_of(code)
     assert str(error).startswith(f"The process was killed by {name}. Its last lines:\n")
@@ -177,7 +178,8 @@ def test_a_time_out_keeps_the_output_and_stops_grandchildren(tmp_path):
 
 
 @pytest.mark.parametrize("end", ["", "raise SystemExit(1)", "import os; os.abort()"])
-def test_grandchildren_end_with_the_process(tmp_path, end):
+def test_grandchildren_end_with_the_process(tmp_path, monkeypatch, end):
+    monkeypatch.chdir(tmp_path)
     pid = tmp_path / "pid"
     try:
         run_in_process(STARTS_ANOTHER + end, pid)

@@ -30,17 +30,26 @@ def printed(path):
     return "".join(output.get("text", "") for cell in cells for output in cell.get("outputs", []))
 
 
+def run_before(path):
+    """Give the cells the numbers of an earlier, longer session."""
+    notebook = nbformat.read(path, as_version=4)
+    for number, cell in enumerate(notebook.cells, start=40):
+        cell.execution_count = number
+    nbformat.write(notebook, path)
+
+
 # make run
 
 
 @pytest.fixture(scope="module")
 def finished_run(tmp_path_factory):
-    """One run over three notebooks, of which the first fails."""
+    """One run over four notebooks, of which the first and the last fail."""
     root = tmp_path_factory.mktemp("run")
     folder = root / "notebooks"
     save(folder, "01_fails", "x = 1", "1 / 0", "print('never')")
     save(folder, "02_has_a_size", ("size: int = 4  # rows", "parameters"), "print(size * 2)")
     save(folder, "03_looks_around", "import os; print(os.path.basename(os.getcwd()))")
+    save(folder, "04_dies", "x = 1", "import os; os._exit(1)", "print('never')")
     given = {"size": notebooks.parse("512")}
     chosen = notebooks.choose(folder, [])
     failures = notebooks.run(chosen, root / "build", given)
@@ -49,7 +58,7 @@ def finished_run(tmp_path_factory):
 
 def test_run_goes_on_after_a_failing_notebook(finished_run):
     root, failures = finished_run
-    assert [path.stem for path, _ in failures] == ["01_fails"]
+    assert [path.stem for path, _ in failures] == ["01_fails", "04_dies"]
     assert printed(root / "build/02_has_a_size.ipynb") == "1024\n"
     assert "ZeroDivisionError" in (root / "build/01_fails.ipynb").read_text()
     assert "never" not in printed(root / "build/01_fails.ipynb")
@@ -67,11 +76,12 @@ def test_run_leaves_the_notebooks_alone(finished_run):
 
 def test_run_lists_what_failed_and_why(finished_run, capsys):
     _, failures = finished_run
-    assert notebooks.report(failures, 3) == 1
+    assert notebooks.report(failures, 4) == 1
     message = capsys.readouterr().err
-    assert "1 of 3 notebooks failed" in message
+    assert "2 of 4 notebooks failed" in message
     assert "01_fails: cell 2: ZeroDivisionError: division by zero" in message
     assert "build/01_fails.ipynb" in message
+    assert "04_dies: cell 2: DeadKernelError: Kernel died" in message
 
 
 def test_nothing_is_reported_when_all_went_well(capsys):
@@ -119,13 +129,15 @@ def test_an_unknown_notebook_is_refused(tmp_path, capsys):
 
 @pytest.fixture(scope="module")
 def refreshed(tmp_path_factory):
-    """One refresh over four notebooks, of which two are refused."""
+    """One refresh over five notebooks, of which three are refused."""
     root = tmp_path_factory.mktemp("refresh")
     folder = root / "notebooks"
     save(folder, "01_good", "print('one')\nprint('two')", "1 + 1")
     save(folder, "02_fails", "print('before')", "{}['key']")
     save(folder, "03_noisy", "import sys; print('a warning', file=sys.stderr)")
     save(folder, "04_good", "'last'")
+    save(folder, "05_dies", "", "import os; os._exit(1)")
+    run_before(folder / "02_fails.ipynb")
     before = {path.stem: path.read_bytes() for path in folder.glob("*.ipynb")}
     failures = notebooks.refresh(notebooks.choose(folder, []))
     return folder, before, {path.stem: reason for path, reason in failures}
@@ -145,11 +157,12 @@ def test_refresh_leaves_refused_notebooks_as_they_were(refreshed):
     folder, before, reasons = refreshed
     assert reasons == {
         "02_fails": "cell 2: KeyError: 'key'; left as it was",
+        "05_dies": "cell 1: DeadKernelError: Kernel died; left as it was",
         "03_noisy": "cell 1 wrote to stderr: a warning; left as it was",
     }
     for name in reasons:
         assert (folder / f"{name}.ipynb").read_bytes() == before[name]
-    assert sorted(path.suffix for path in folder.iterdir()) == [".ipynb"] * 4
+    assert sorted(path.suffix for path in folder.iterdir()) == [".ipynb"] * 5
 
 
 def test_refresh_twice_writes_the_same_bytes(refreshed):

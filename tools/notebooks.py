@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CELL_SECONDS = 1800  # a cell that takes longer hangs
+KERNEL_ARGUMENTS = ["--log-level=ERROR"]  # a kernel's own log does not belong in the progress
 
 
 def main(arguments=None, root=ROOT):
@@ -132,13 +133,31 @@ def run_one(source, copy, parameters, progress):
             cwd=str(source.parent),
             progress_bar=progress,
             execution_timeout=CELL_SECONDS,
+            extra_arguments=KERNEL_ARGUMENTS,
         )
     except papermill.PapermillExecutionError as error:
         reason = f"cell {error.exec_count}: {error.ename}: {first_line(error.evalue)}"
         raise Refused(f"{reason}\n    see {shown(copy)}") from error
     except Exception as error:
-        reason = f"{type(error).__name__}: {first_line(error)}"
-        raise Refused(f"{reason}\n    see {shown(copy)}") from error
+        raise Refused(f"{stopped(copy, error)}\n    see {shown(copy)}") from error
+
+
+def stopped(copy, error):
+    """Where and why a notebook stopped whose kernel could not say so itself."""
+    import nbformat
+
+    reason = f"{type(error).__name__}: {first_line(error)}"
+    cells = nbformat.read(copy, as_version=4).cells if copy.exists() else []
+    states = [cell.metadata.get("papermill", {}).get("status") for cell in cells]
+    started = [index for index, state in enumerate(states) if state not in (None, "pending")]
+    return f"cell {ordinal(cells, started[-1])}: {reason}" if started else reason
+
+
+def ordinal(cells, index):
+    """The number that the notebook shows beside the cell at `index` when it is executed."""
+    return sum(
+        cell.cell_type == "code" and bool(cell.source.strip()) for cell in cells[: index + 1]
+    )
 
 
 def refresh(notebooks):
@@ -149,25 +168,29 @@ def refresh(notebooks):
 def refresh_one(path):
     import nbformat
     from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
 
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
         kernel_name="python3",
         timeout=CELL_SECONDS,
+        extra_arguments=KERNEL_ARGUMENTS,
         resources={"metadata": {"path": str(path.parent)}},
         record_timing=False,
         coalesce_streams=True,
     )
+    started = []
+    client.on_cell_start = lambda cell, cell_index: started.append(cell_index)
     try:
         client.execute()
-    except CellExecutionError as error:
-        number = max(cell.get("execution_count") or 0 for cell in notebook.cells)
-        reason = f"cell {number}: {error.ename}: {first_line(error.evalue)}"
-        raise Refused(f"{reason}; left as it was") from error
     except Exception as error:
-        raise Refused(f"{type(error).__name__}: {first_line(error)}; left as it was") from error
+        number = ordinal(notebook.cells, started[-1]) if started else 0
+        name, message = (
+            getattr(error, "ename", type(error).__name__),
+            getattr(error, "evalue", error),
+        )
+        reason = f"cell {number}: {name}: {first_line(message)}"
+        raise Refused(f"{reason}; left as it was") from error
     refuse_stderr(notebook)
     write(tidy(notebook), path)
 

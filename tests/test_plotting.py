@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import matplotlib.pyplot as plt
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 
 from xla_helpers import (
     Comparison,
@@ -15,6 +16,7 @@ from xla_helpers import (
     picture,
     plot_calls,
     plot_comparison,
+    plot_graph,
     plot_program,
     plot_ratios,
     plot_sweep,
@@ -77,6 +79,19 @@ def one_log():
     )
 
 
+def one_graph(layers=6):
+    """A chain of wide operations with a constant each, a long edge and two clusters."""
+    nodes = {"x": ("_Arg", None)}
+    edges = []
+    for i in range(layers):
+        nodes |= {
+            f"c{i}": ("Const", None),
+            f"op{i}": ("StatelessRandomNormalV2", f"cluster_{i % 2}"),
+        }
+        edges += [(f"op{i - 1}" if i else "x", f"op{i}"), (f"c{i}", f"op{i}")]
+    return nodes, [*edges, ("x", f"op{layers - 1}")]
+
+
 FIGURES = {
     "comparison": lambda: plot_comparison(comparison(**CLOSE)),
     "comparison, far apart": lambda: plot_comparison(comparison(**FAR)),
@@ -93,6 +108,8 @@ FIGURES = {
     "program": lambda: plot_program(one_program()),
     "program, long": lambda: plot_program(one_program(kernels=8)),
     "calls": lambda: plot_calls(one_log()),
+    "graph": lambda: plot_graph(*one_graph()),
+    "graph, empty": lambda: plot_graph({}, []),
 }
 
 
@@ -135,8 +152,9 @@ def test_labels_do_not_overlap(draw):
         (plot_program, one_program()),
         (plot_calls, one_log()),
         (lambda sweep, **options: plot_ratios(sweep, "XLA", **options), one_sweep()),
+        (lambda graph, **options: plot_graph(*graph, **options), one_graph()),
     ],
-    ids=["comparison", "sweep", "program", "calls", "ratios"],
+    ids=["comparison", "sweep", "program", "calls", "ratios", "graph"],
 )
 def test_axes_and_title_may_be_given(plot, data):
     ax = plt.figure().add_subplot()
@@ -235,6 +253,47 @@ def test_calls_are_split_into_their_parts():
     shown = [text.replace("`", "") for text in words(ax)]
     assert shown[0] == "first call"
     assert shown[2].startswith("shape of input_ids: (1, 8) → (1, 16);")
+
+
+def test_graph_runs_from_top_to_bottom():
+    nodes, edges = one_graph()
+    ax = plot_graph(nodes, edges)
+    ax.figure.canvas.draw()
+    assert sorted(filter(None, words(ax))) == sorted(operation for operation, _ in nodes.values())
+    places = {name: text.get_position() for name, text in zip(nodes, labels(ax), strict=True)}
+    height = {name: ax.transData.transform(place)[1] for name, place in places.items()}
+    assert all(height[start] > height[end] for start, end in edges)
+
+
+def test_graph_colours_clusters_and_leaves_the_rest_grey():
+    nodes, edges = one_graph()
+    ax = plot_graph(nodes, edges)
+    rims = {
+        cluster: text.get_bbox_patch().get_edgecolor()
+        for (_, cluster), text in zip(nodes.values(), labels(ax), strict=True)
+    }
+    assert rims["cluster_0"] == to_rgba(COLOURS[0])
+    assert rims["cluster_1"] == to_rgba(COLOURS[1])
+    assert len(set(rims[None][:3])) == 1
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["cluster_0", "cluster_1", "in no cluster"]
+
+
+def labels(ax):
+    """The boxes of the nodes, in order, without the arrows."""
+    return [text for text in ax.texts if text.get_text()]
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([("a", "c")], "`edges` names 'c', which is not in `nodes`"),
+        ([("a", "b"), ("b", "a")], "`edges` go round in a circle"),
+    ],
+)
+def test_graph_refuses_edges_that_make_no_sense(edges, message):
+    with pytest.raises(ValueError, match=message):
+        plot_graph({"a": ("Add", None), "b": ("Add", None)}, edges)
 
 
 def test_colours_differ_and_go_on():

@@ -1,12 +1,15 @@
 """Pictures of what the other rooms return. Takes data, returns `Axes`; never shows or saves."""
 
+import itertools
 import math
 import textwrap
+from collections.abc import Iterable
 from io import BytesIO
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
 
 from .tables import format_bytes, format_seconds
@@ -14,6 +17,8 @@ from .tables import format_bytes, format_seconds
 WIDTH = 7.2  # inches: a figure as wide as a notebook's text
 GREY = "0.45"
 LABEL_DISTANCE = 13  # points between the labels of two lines that end close together
+NODE_HEIGHT = 15  # points that the box of a node is high
+SWEEPS = 24  # times that the layout of a graph goes over it
 COLOURS = ["#006BA4", "#FF800E", "#595959", "#C85200", "#5F9ED1", "#898989"]
 """From matplotlib's style tableau-colorblind10, without its palest greys."""
 
@@ -225,6 +230,109 @@ def plot_calls(log, ax: Axes | None = None, title: str = "") -> Axes:
     ax.set_title(title or "Time of each call, and why", loc="left", pad=26)
     _tidy(ax)
     return ax
+
+
+def plot_graph(nodes: dict, edges: Iterable, ax: Axes | None = None, title: str = "") -> Axes:
+    """A TensorFlow graph from top to bottom: each operation in the colour of its cluster.
+
+    nodes: name to ``(operation, cluster)``; the cluster is None for an operation in none, which
+    is drawn in grey. edges: pairs of names, from and to. Introduced in notebook 05.
+
+    Raises: ValueError when an edge names no node, or the graph goes round in a circle.
+    """
+    clusters = sorted({cluster for _, cluster in nodes.values() if cluster}, key=_by_number)
+    colour = dict(zip(clusters, colours(len(clusters)), strict=True))
+    places, paths = _lay_out(
+        {name: len(operation) for name, (operation, _) in nodes.items()}, edges
+    )
+    depth = max((y for _, y in places.values()), default=0) + 1
+    ax = ax or _new_axes(0.6 + 0.36 * depth)
+    half = NODE_HEIGHT / 2 / (ax.get_window_extent().height * 72 / ax.figure.dpi / depth)
+    for path in paths:
+        _draw_edge(ax, path, half)
+    for name, (operation, cluster) in nodes.items():
+        edge = colour.get(cluster, "0.6")
+        box = {"boxstyle": "round,pad=0.3", "facecolor": _pale(edge), "edgecolor": edge}
+        box["linewidth"] = 1.8 if cluster else 0.8
+        ax.text(*places[name], operation, ha="center", va="center", fontsize=8.5, bbox=box)
+    for name in [*clusters, None]:
+        edge = colour.get(name, "0.6")
+        ax.plot([], [], "s", color=edge, markerfacecolor=_pale(edge), label=name or "in no cluster")
+    ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=4, frameon=False)
+    across = [x for x, _ in places.values()] or [0]
+    ax.set_xlim(min(across) - 8, max(across) + 8)
+    ax.set_ylim(depth - 0.5, -0.5)
+    ax.set_title(title or f"Clusters: {len(clusters)}", loc="left", pad=26)
+    ax.axis("off")
+    return ax
+
+
+def _draw_edge(ax, path, half):
+    """From the lower rim of the first box, through the places between, to the rim of the last."""
+    (x, y), *between, (end_x, end_y) = path
+    points = [(x, y + half), *between, (end_x, end_y - half)]
+    ax.plot(*zip(*points[:-1], strict=True), color="0.6", linewidth=1, zorder=1)
+    arrow = {"arrowstyle": "-|>", "color": "0.6", "linewidth": 1, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", points[-1], points[-2], arrowprops=arrow, zorder=1)
+
+
+def _lay_out(widths, edges):
+    """Places ``(x, layer)`` of nodes of the given widths, and the places each edge runs through.
+
+    Layered as in Sugiyama, Tagawa and Toda (1981): a node stands below its inputs, a long edge
+    has a stand-in on each layer that it passes, and all seek the middle of their neighbours.
+    """
+    import networkx as nx
+
+    graph = nx.DiGraph(edges)
+    if not set(graph) <= set(widths):
+        raise ValueError(
+            f"`edges` names {min(set(graph) - set(widths))!r}, which is not in `nodes`"
+        )
+    graph.add_nodes_from(widths)
+    try:
+        generations = list(nx.topological_generations(graph))
+    except nx.NetworkXUnfeasible as error:
+        raise ValueError("`edges` go round in a circle: there is no top to begin at") from error
+    layer = {name: y for y, names in enumerate(generations) for name in names}
+    for name in graph:  # an argument or a constant stands just above its first user
+        if not graph.pred[name] and graph.succ[name]:
+            layer[name] = min(layer[user] for user in graph.succ[name]) - 1
+    paths = []
+    for start, end in graph.edges:
+        between = {(start, end, y): y for y in range(layer[start] + 1, layer[end])}
+        paths.append([start, *between, end])
+        layer |= between
+    neighbours = nx.Graph(pair for path in paths for pair in itertools.pairwise(path))
+    neighbours.add_nodes_from(layer)
+    x = _spread(neighbours, layer, widths)
+    return {n: (x[n], layer[n]) for n in widths}, [[(x[n], layer[n]) for n in p] for p in paths]
+
+
+def _spread(neighbours, layer, widths):
+    """Across each layer: everything near the middle of its neighbours, and nothing overlapping."""
+    rows = [[n for n in layer if layer[n] == y] for y in range(max(layer.values(), default=-1) + 1)]
+    x = {n: 10.0 * i for row in rows for i, n in enumerate(row)}
+    for sweep in range(SWEEPS):
+        for row in reversed(rows) if sweep % 2 else rows:
+            wanted = {n: np.mean([x[m] for m in neighbours[n]] or [x[n]]) for n in row}
+            free = -math.inf
+            for n in sorted(row, key=wanted.get):
+                half = widths.get(n, 1) / 2 + 1
+                x[n] = max(wanted[n], free + half)
+                free = x[n] + half
+            shift = np.mean([x[n] - wanted[n] for n in row])
+            x |= {n: x[n] - shift for n in row}
+    return x
+
+
+def _by_number(cluster):
+    """cluster_2 before cluster_10."""
+    return len(cluster), cluster
+
+
+def _pale(colour):
+    return tuple(1 - 0.25 * (1 - part) for part in to_rgb(colour))
 
 
 def label_lines(ax: Axes, lines: dict) -> None:

@@ -148,8 +148,8 @@ def stopped(copy, error):
 
     reason = f"{type(error).__name__}: {first_line(error)}"
     cells = nbformat.read(copy, as_version=4).cells if copy.exists() else []
-    states = [cell.metadata.get("papermill", {}).get("status") for cell in cells]
-    started = [index for index, state in enumerate(states) if state not in (None, "pending")]
+    times = [cell.metadata.get("papermill", {}).get("start_time") for cell in cells]
+    started = [index for index, moment in enumerate(times) if moment]
     return f"cell {ordinal(cells, started[-1])}: {reason}" if started else reason
 
 

@@ -139,7 +139,7 @@ def pip_command(venv):
 def run_pip(command, venv, count=None):
     """Run pip with its output in `.venv/pip.log`; show how far it is when the `count` is known."""
     log = os.path.join(venv, "pip.log")
-    with open(log, "ab") as file:
+    with open(log, "wb" if count else "ab") as file:
         pip = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
         try:
             if count:
@@ -173,8 +173,9 @@ def progress_line(venv, log, count, seconds):
     ignored = len(re.findall(r"(?m)^Ignoring ", text))
     fetched = len(re.findall(r"(?m)^(?:Collecting|Processing|Requirement already) ", text))
     packages = os.path.join(venv, "lib", "python*", "site-packages", "*.dist-info")
-    installed = len(glob.glob(packages))
-    return f"  {seconds:3.0f} s  fetched {fetched}, installed {installed} of {count - ignored}"
+    total = count - ignored
+    installed = min(len(glob.glob(packages)), total)  # an update may find others there
+    return f"  {seconds:3.0f} s  fetched {fetched}, installed {installed} of {total}"
 
 
 def end_of_line():

@@ -1,6 +1,7 @@
 """Execute the notebooks: `run` into build/, with other parameters; `refresh` in place."""
 
 import argparse
+import base64
 import os
 import sys
 import time
@@ -193,6 +194,14 @@ def refresh_one(path):
         raise Refused(f"{reason}; left as it was") from error
     refuse_stderr(notebook)
     write(tidy(notebook), path)
+    keep_readme_picture(notebook, path.parent.parent)
+
+
+def keep_readme_picture(notebook, root):
+    """Write the figure of the cell tagged `readme-picture`, if there is one, for the README."""
+    for cell in notebook.cells:
+        if "readme-picture" in cell.metadata.get("tags", []):
+            (root / "README.png").write_bytes(base64.b64decode(cell.outputs[0].data["image/png"]))
 
 
 def refuse_stderr(notebook):

@@ -1,0 +1,167 @@
+"""The anatomy of the notebooks: what every one of them has, and what none of them may hold."""
+
+import re
+import statistics
+from pathlib import Path
+
+import nbformat
+import pytest
+from papermill import inspect_notebook
+
+ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SECTIONS = ["In practice", "Exercises", "Solutions", "Summary"]
+PRIVATE_PATH = re.compile(r"/(root|home|Users|work|content|private)/\w|/tmp/\w")
+
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def tags(cell):
+    return cell.metadata.get("tags", [])
+
+
+def lines(cell):
+    return [line for line in cell.source.splitlines() if line.strip()]
+
+
+def headings(notebook):
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return re.findall(r"^## (.+)$", prose, re.MULTILINE)
+
+
+def sections(notebook):
+    """Heading to the code cells below it."""
+    found, heading = {}, None
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("## "):
+            heading = cell.source.splitlines()[0][3:]
+            found[heading] = []
+        elif cell.cell_type == "code" and heading:
+            found[heading].append(cell)
+    return found
+
+
+def test_notebooks_are_numbered_without_a_gap():
+    assert [path.name[:3] for path in NOTEBOOKS] == [
+        f"{n:02}_" for n in range(1, len(NOTEBOOKS) + 1)
+    ]
+    others = {path.name for path in (ROOT / "notebooks").iterdir()} - {p.name for p in NOTEBOOKS}
+    assert others <= {".ipynb_checkpoints"}
+
+
+def test_the_first_cell_is_the_same_everywhere():
+    assert len({code_cells(read(path))[0].source for path in NOTEBOOKS}) == 1
+    assert '"google.colab" in sys.modules' in code_cells(read(NOTEBOOKS[0]))[0].source
+
+
+@every_notebook
+def test_format_and_ids(path):
+    notebook = read(path)
+    nbformat.validate(notebook)
+    assert set(notebook.metadata) == {"kernelspec", "language_info"}
+    for cell in notebook.cells:
+        assert re.fullmatch(r"[a-z][a-z0-9-]*", cell.id), cell.id
+        assert not re.fullmatch(r"[0-9a-f]{8}", cell.id), f"{cell.id}: an id that a tool made up"
+        assert set(cell.metadata) <= {"tags", "jupyter"}
+    assert path.read_text().endswith("}\n")
+
+
+@every_notebook
+def test_opening_and_order_of_sections(path):
+    notebook = read(path)
+    opening = notebook.cells[0].source
+    title = opening.splitlines()[0]
+    assert title.startswith("# ") and title[2:].lower().replace(" ", "_") == path.stem[3:]
+    for promise in ("**What you'll do.**", "**What you'll learn**", "**What you'll need.**"):
+        assert promise in opening
+    found = headings(notebook)
+    assert found[0] == "Set up"
+    assert found[-len(SECTIONS) :] == SECTIONS
+    assert 3 <= len(found) - 1 - len(SECTIONS) <= 6
+    assert "Guess before you run" in "".join(cell.source for cell in notebook.cells)
+    assert "**Next:**" in notebook.cells[-1].source
+
+
+@every_notebook
+def test_parameters_are_annotated(path):
+    cells = [cell for cell in code_cells(read(path)) if "parameters" in tags(cell)]
+    assert len(cells) == 1
+    for line in lines(cells[0]):
+        assert re.fullmatch(r"\w+: \w+(\[.+\])? = .+  # .+", line), line
+    assert len(inspect_notebook(str(path))) == len(lines(cells[0]))
+
+
+@every_notebook
+def test_cells_are_short_and_prose_is_long(path):
+    notebook = read(path)
+    lengths = [len(lines(cell)) for cell in code_cells(notebook)]
+    words = sum(len(c.source.split()) for c in notebook.cells if c.cell_type == "markdown")
+    assert statistics.median(lengths) <= 6
+    assert statistics.quantiles(lengths, n=10)[-1] <= 14
+    assert words / sum(lengths) > 5
+
+
+@every_notebook
+def test_every_lesson_can_fail(path):
+    lessons = sections(read(path))
+    for heading, cells in lessons.items():
+        if heading in ("Set up", "In practice", "Exercises", "Summary"):
+            continue
+        assert any("assert" in cell.source for cell in cells), f"nothing can fail in {heading!r}"
+
+
+@every_notebook
+def test_every_exercise_has_a_solution_that_is_checked(path):
+    notebook = read(path)
+    exercises = [c.id for c in code_cells(notebook) if c.id.startswith("exercise-")]
+    solutions = [c for c in code_cells(notebook) if "solution" in tags(c)]
+    assert 2 <= len(exercises) <= 3
+    assert {c.id for c in solutions} == {id.replace("exercise", "solution") for id in exercises}
+    for cell in solutions:
+        assert cell.metadata["jupyter"]["source_hidden"]
+        assert "assert" in cell.source
+
+
+@every_notebook
+def test_outputs_are_there_and_quiet(path):
+    cells = [cell for cell in code_cells(read(path)) if lines(cell)]
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    for cell in cells:
+        assert "raises-exception" not in tags(cell)
+        for output in cell.outputs:
+            assert output.output_type != "error", cell.id
+            assert output.get("name") != "stderr", cell.id
+        if "nbval-check-output" in tags(cell):
+            assert cell.outputs, f"{cell.id} has no output to compare"
+
+
+@every_notebook
+def test_every_picture_is_described(path):
+    for cell in code_cells(read(path)):
+        for output in cell.outputs:
+            if "image/png" in output.get("data", {}):
+                description = output.metadata["image/png"]["alt"]
+                assert len(description.split()) > 5
+                assert not re.search(r"\d", description), (
+                    f"{cell.id}: a digit may not hold elsewhere"
+                )
+
+
+@every_notebook
+def test_no_path_of_the_machine_it_ran_on(path):
+    assert not PRIVATE_PATH.search(re.sub(r'"image/png": "[^"]+"', "", path.read_text()))
+
+
+@every_notebook
+def test_links_between_notebooks_lead_somewhere(path):
+    prose = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", prose):
+        assert (path.parent / target).exists(), target

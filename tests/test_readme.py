@@ -1,0 +1,42 @@
+"""The README's list of notebooks, its picture and its links are held against what is there."""
+
+import base64
+import re
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def test_the_table_lists_every_notebook_by_its_title():
+    rows = re.findall(r"^\| (\d\d) \| \[(.+?)\]\(notebooks/(.+?)\) \|", README, re.MULTILINE)
+    expected = []
+    for path in NOTEBOOKS:
+        title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
+        expected.append((path.name[:2], title.removeprefix("# "), path.name))
+    assert rows == expected
+
+
+def test_the_picture_is_the_one_that_a_notebook_shows():
+    cells = [c for path in NOTEBOOKS for c in nbformat.read(path, as_version=4).cells]
+    tagged = [c for c in cells if "readme-picture" in c.metadata.get("tags", [])]
+    assert len(tagged) == 1
+    shown = base64.b64decode(tagged[0].outputs[0].data["image/png"])
+    assert (ROOT / "README.png").read_bytes() == shown
+
+
+def test_links_to_files_lead_somewhere():
+    for name in ("README.md", "CONTRIBUTING.md"):
+        targets = re.findall(r"\]\((?!https?:|#)([^)]+)\)", (ROOT / name).read_text())
+        assert targets
+        for target in targets:
+            assert (ROOT / target).exists(), f"{name} links to {target}"
+
+
+def test_the_table_of_commands_is_that_of_the_makefile():
+    described = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    listed = re.findall(r"^\| `make ([a-z-]+)", README, re.MULTILINE)
+    assert set(listed) == set(described) - {"help", "set-up"}

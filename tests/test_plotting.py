@@ -255,6 +255,12 @@ def test_calls_are_split_into_their_parts():
     assert shown[2].startswith("shape of input_ids: (1, 8) → (1, 16);")
 
 
+def test_each_call_starts_where_the_last_one_ended():
+    tracing, _, running = plot_calls(one_log()).containers
+    for last, first in zip(running, tracing[1:], strict=False):
+        assert first.get_x() == pytest.approx(last.get_x() + last.get_width())
+
+
 def test_graph_runs_from_top_to_bottom():
     nodes, edges = one_graph()
     ax = plot_graph(nodes, edges)

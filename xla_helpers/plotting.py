@@ -199,37 +199,55 @@ def plot_program(program, ax: Axes | None = None, title: str = "") -> Axes:
 
 
 def plot_calls(log, ax: Axes | None = None, title: str = "") -> Axes:
-    """Time of each call of a `CompilationLog`, split into its parts, with the reasons.
+    """The calls of a `CompilationLog` as a staircase: a row each, begun where the last one ended.
 
-    Introduced in notebook 04.
+    A call that traced or compiled is a wide step, with its reasons beside it; one that found its
+    program ready is a narrow one. Introduced in notebook 04.
     """
     calls = log.calls
-    ax = ax or _new_axes(1.2 + 0.34 * len(calls))
+    ax = ax or _new_axes(1.1 + 0.3 * len(calls))
     parts = {"tracing": "trace_seconds", "compiling": "compile_seconds", "running": "run_seconds"}
-    left = np.zeros(len(calls))
-    for (name, attribute), colour in zip(parts.items(), colours(3), strict=True):
-        seconds = np.array([getattr(call, attribute) for call in calls])
-        ax.barh(range(len(calls)), seconds, left=left, color=colour, height=0.7, label=name)
-        left += seconds
-    for row, call in enumerate(calls):
-        ax.annotate(
-            textwrap.shorten("; ".join(call.reasons), 60, placeholder=" …"),
-            (left[row], row),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=8.5,
+    seconds = np.array([[getattr(call, part) for part in parts.values()] for call in calls])
+    ends = seconds.cumsum().reshape(seconds.shape)
+    starts = ends - seconds
+    for column, (name, colour) in enumerate(zip(parts, colours(3), strict=True)):
+        ax.barh(
+            range(len(calls)),
+            seconds[:, column],
+            left=starts[:, column],
+            color=colour,
+            height=0.75,
+            label=name,
         )
+    ax.set_xlim(0, 1.25 * ends[-1, -1])
+    for row, call in enumerate(calls):
+        _write_reasons(ax, row, call, starts[row, 0], ends[row, -1])
     ax.set_yticks(range(len(calls)), [f"{call.number}" for call in calls])
     ax.set_ylabel("call")
-    ax.set_xlim(0, 2.4 * max(left))
     ax.invert_yaxis()
     _seconds_axis(ax.xaxis)
-    ax.set_xlabel("time of the call")
+    ax.set_xlabel("time since the first call began")
     ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=3, frameon=False)
-    ax.set_title(title or "Time of each call, and why", loc="left", pad=26)
+    ax.set_title(title or "When each call ran, and what it waited for", loc="left", pad=26)
     _tidy(ax)
     return ax
+
+
+def _write_reasons(ax, row, call, start, end):
+    """To the right of the step; to the left where only that side has room."""
+    label = ax.annotate(
+        textwrap.shorten("; ".join(call.reasons).replace("`", ""), 72, placeholder=" …"),
+        (end, row),
+        xytext=(5, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8.5,
+    )
+    needed = label.get_window_extent().width + 10 * ax.figure.dpi / 72
+    left, right = ax.transData.transform([(start, row), (end, row)])[:, 0]
+    if right + needed > ax.bbox.x1 and left - needed > ax.bbox.x0:
+        label.set(ha="right", position=(-5, 0))
+        label.xy = (start, row)
 
 
 def plot_graph(nodes: dict, edges: Iterable, ax: Axes | None = None, title: str = "") -> Axes:
@@ -341,6 +359,7 @@ def label_lines(ax: Axes, lines: dict) -> None:
     lines: label to `Line2D`. Call it when scales and limits are final.
     """
     points = 72 / ax.figure.dpi
+    ax.autoscale_view()  # limits that nobody set are only settled when they are asked for
     ends = {label: (line.get_xdata()[-1], line.get_ydata()[-1]) for label, line in lines.items()}
     heights = {label: ax.transData.transform(end)[1] * points for label, end in ends.items()}
     floor = -math.inf

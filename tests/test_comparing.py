@@ -39,6 +39,13 @@ def test_candidates_take_turns(clock):
     assert order.endswith("ABCABCABC")
 
 
+def test_samples_stand_in_the_order_of_the_rounds(clock):
+    slower_and_slower = clock.takes(*(float(2**n) for n in range(10)))
+    samples = compare({"a": slower_and_slower}, rounds=3, block=SHORT, clock=clock)["a"].samples
+    assert samples[1] == 2 * samples[0]
+    assert samples[2] == 4 * samples[0]
+
+
 def test_each_candidate_has_its_own_number_of_calls(clock):
     candidates = {"slow": clock.takes(1 / 4), "fast": clock.takes(1 / 64)}
     c = compare(candidates, block=1 / 4, clock=clock)
@@ -63,9 +70,9 @@ def comparison(**samples):
 
 
 def test_ratios_are_taken_round_by_round():
-    c = comparison(a=(2.0, 3.0, 8.0), b=(1.0, 4.0, 2.0))
-    assert c.ratio("b").value == 2.0  # of 2, 0.75 and 4; the medians would give 1.5
-    assert c.ratio("a", "b").value == 0.5
+    c = comparison(a=(2.0, 4.0, 8.0), b=(4.0, 1.0, 2.0))
+    assert c.ratio("b").value == 4.0  # of 0.5, 4 and 4; the medians would give 2
+    assert c.ratio("a", "b").value == 0.25
 
 
 def test_drift_does_not_blur_a_ratio():

@@ -5,6 +5,7 @@ gives it back to TensorFlow's log first. Nobody else needs this.
 """
 
 import os
+import time
 
 import numpy as np
 import pytest
@@ -303,6 +304,16 @@ def test_seconds_are_those_of_the_parts(jit, tf):
     assert first.seconds == first.trace_seconds + first.compile_seconds + first.run_seconds
 
 
+def test_the_python_body_counts_as_tracing(jit, tf):
+    def slow_to_trace(x):
+        time.sleep(0.1)
+        return x + 1
+
+    log = new_log()
+    log.call(jit(slow_to_trace), tf.ones([2]))
+    assert log.calls[0].trace_seconds >= 0.1
+
+
 def test_seconds_of_compilations_are_those_that_tensorflow_logs(tmp_path, monkeypatch):
     line = "I0000 profiler.cc:241] Compiled {} {} times, compile time: {} us, cumulative: 9 us"
     log = tmp_path / "log"
@@ -362,8 +373,8 @@ def test_a_log_that_is_not_kept_is_said_with_the_mend(tf, unchecked, monkeypatch
 
 
 def test_a_switch_that_was_not_read_is_said_with_the_mend(tf, unchecked, monkeypatch, tmp_path):
-    """As when TensorFlow was imported first: its log stays empty."""
-    (tmp_path / "log").touch()
+    """As when TensorFlow was imported first: nothing is added to its log."""
+    (tmp_path / "log").write_text("Compiled long_ago 1 times, compile time: 7 us\n")
     monkeypatch.setattr(startup, "_log_path", str(tmp_path / "log"))
     with pytest.raises(RuntimeError, match=f"a test compilation left no line in the log. {MEND}"):
         CompilationLog()

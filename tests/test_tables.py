@@ -37,7 +37,7 @@ class Fruit(Table):
         return ["name", "weight"]
 
     def _rows(self):
-        return [["apple", "007"], ["<lambda>", ""]]
+        return [["apple", "4.00"], ["<lambda>", ""]]
 
 
 def test_text():
@@ -45,7 +45,7 @@ def test_text():
     lines = [line.rstrip() for line in str(Fruit()).splitlines()]
     assert lines[0] == "Two fruits."
     assert lines[1].split() == ["name", "weight"]
-    assert lines[3].split() == ["apple", "007"]  # as given: not read as a number
+    assert lines[3].split() == ["apple", "4.00"]  # as given: not read as a number
 
 
 def test_html():
@@ -53,3 +53,4 @@ def test_html():
     assert html.startswith("<p>Two fruits.</p>\n<table>")
     assert "&lt;lambda&gt;" in html
     assert "<lambda>" not in html
+    assert "4.00" in html

@@ -88,7 +88,8 @@ def test_median_and_spread():
 
 @pytest.mark.parametrize(("high", "noisy"), [(1.14, False), (1.16, True)])
 def test_noisy_when_the_middle_half_is_wide(high, noisy):
-    m = Measurement("f", first=1.0, samples=(1.0, 1.0, 1.0, high, high), calls=1)
+    samples = tuple(0.001 * seconds for seconds in (1.0, 1.0, 1.0, high, high))
+    m = Measurement("f", first=1.0, samples=samples, calls=1)
     assert m.noisy is noisy
     assert ("noisy" in repr(m)) is noisy
 

@@ -67,3 +67,8 @@ def test_a_hub_that_cannot_be_reached_is_said_with_the_mend(hub, error):
 def test_the_bundled_checkpoint_asks_no_hub(hub):
     find_checkpoint()
     assert hub.asked == []
+
+
+def test_an_empty_name_is_refused():
+    with pytest.raises(ValueError, match="`name` is empty: give a folder"):
+        find_checkpoint("")

@@ -357,11 +357,25 @@ def test_candidates_must_be_callable():
         compare({"a": fails, "b": 3})
 
 
-@pytest.mark.parametrize("name", ["rounds", "block", "tolerance"])
+@pytest.mark.parametrize("name", ["rounds", "block"])
 @pytest.mark.parametrize("value", [0, -1, float("nan"), None])
 def test_counts_must_be_positive(name, value):
     with pytest.raises(ValueError, match=f"`{name}` is {value!r}: give a number above zero"):
         compare({"a": fails}, **{name: value})
+
+
+@pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), None])
+def test_tolerance_must_not_be_negative(value):
+    with pytest.raises(ValueError, match=f"`tolerance` is {value!r}: give a number, 0 for equal"):
+        compare({"a": fails}, tolerance=value)
+
+
+def test_equality_to_the_last_bit_can_be_asked_for(clock):
+    near = {"a": clock.takes(1.0, result=1.0), "b": clock.takes(1.0, result=1.0 + 2**-52)}
+    with pytest.raises(ComparisonError, match="more than `tolerance` = 0"):
+        compare(near, tolerance=0, clock=clock)
+    equal = {"a": clock.takes(1.0, result=1.0), "b": clock.takes(1.0, result=1.0)}
+    assert compare(equal, tolerance=0, clock=clock).failures == {}
 
 
 # Sweeps
@@ -395,6 +409,19 @@ def test_a_sweep_goes_on_after_a_failure(clock):
     assert s[4]["fast"].median == 1.0
     assert s.labels == ["slow"]
     assert "against" not in str(s)
+
+
+def test_a_size_that_cannot_be_made_does_not_stop_a_sweep(clock):
+    def make_small(size):
+        if size > 2:
+            raise MemoryError("too large")
+        return make(clock)(size)
+
+    with pytest.raises(ComparisonError, match="rows 4: MemoryError: too large") as caught:
+        sweep(make_small, [1, 4, 2], name="rows", rounds=3, clock=clock)
+    assert list(caught.value.comparison.comparisons) == [1, 2]
+    s = sweep(make_small, [1, 4, 2], name="rows", strict=False, rounds=3, clock=clock)
+    assert s.failures == {"rows 4": "MemoryError: too large"}
 
 
 def test_a_sweep_may_fail_everywhere(clock):

@@ -427,3 +427,14 @@ def test_in_a_notebook_kernel(notebook):
     (outputs,) = notebook(SCRIPT.replace("[(call", "str([(call").strip() + ")")
     assert [output.output_type for output in outputs] == ["execute_result"], outputs
     assert outputs[0].data["text/plain"] == repr(str(EXPECTED))
+
+
+def test_a_long_python_value_is_cut_in_the_reason_but_not_in_the_comparison(jit, tf):
+    long = "x" * 200
+    log = new_log()
+    f = jit(lambda x, name: x + len(name))
+    log.call(f, tf.ones([2]), long + "a")
+    log.call(f, tf.ones([2]), long + "b")
+    (reason,) = log.calls[1].reasons
+    assert reason.startswith("`name`: 'xxx") and reason.endswith("…, a Python value")
+    assert len(reason) < 160

@@ -341,3 +341,10 @@ def test_a_picture_closes_its_own_figure_only():
 def test_a_picture_without_description_is_refused(alt):
     with pytest.raises(ValueError, match="`alt` is empty: say in one sentence what the figure"):
         picture(plot_comparison(comparison(**CLOSE)), alt)
+
+
+def test_nothing_to_draw_is_an_error_that_names_it():
+    with pytest.raises(ValueError, match="`comparison` holds no measurement"):
+        plot_comparison(Comparison({}, {}))
+    with pytest.raises(ValueError, match="`log` holds no call"):
+        plot_calls(SimpleNamespace(calls=[]))

@@ -16,10 +16,13 @@ def find_checkpoint(name: str = BUNDLED) -> Path:
     `openai-community/gpt2`, which is downloaded unless the Hub's cache holds it. Introduced in
     notebook 03.
 
-    Raises: FileNotFoundError when it is none of these or the Hub cannot be reached.
+    Raises: FileNotFoundError when it is none of these or the Hub cannot be reached, ValueError
+    when it is empty.
     """
     if name == BUNDLED:
         return Path(str(files(__package__))) / "data" / BUNDLED
+    if not name:
+        raise ValueError(f"`name` is empty: give a folder, a model on the Hub, or {BUNDLED!r}")
     if Path(name).is_dir():
         return Path(name)
     from huggingface_hub import snapshot_download

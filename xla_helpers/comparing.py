@@ -114,10 +114,15 @@ class Comparison(Table):
 
 @dataclass(frozen=True, repr=False)
 class Sweep(Table):
-    """Comparisons over sizes: `comparisons` maps each size to its `Comparison`."""
+    """Comparisons over sizes.
+
+    name: what the sizes are. comparisons: size to `Comparison`. not_made: size to the reason why
+    it could not be compared.
+    """
 
     name: str
     comparisons: dict[float, Comparison]
+    not_made: dict[float, str] = field(default_factory=dict)
 
     def __getitem__(self, size) -> Comparison:
         return self.comparisons[size]
@@ -125,7 +130,7 @@ class Sweep(Table):
     @property
     def failures(self) -> dict[str, str]:
         """The reasons of all failures, keyed by label and size."""
-        return {
+        return {f"{self.name} {size}": why for size, why in self.not_made.items()} | {
             f"{label} at {self.name} {size}": why
             for size, comparison in self.comparisons.items()
             for label, why in comparison.failures.items()
@@ -135,7 +140,8 @@ class Sweep(Table):
     def labels(self) -> list[str]:
         """The labels measured at every size."""
         all_sizes = [c.measurements for c in self.comparisons.values()]
-        return [label for label in all_sizes[0] if all(label in m for m in all_sizes)]
+        first = all_sizes[0] if all_sizes else {}
+        return [label for label in first if all(label in m for m in all_sizes)]
 
     def _title(self):
         return f"Median seconds per call over {self.name}."
@@ -181,7 +187,11 @@ def compare(
     that make no sense.
     """
     _check_candidates(candidates)
-    check_counts(rounds=rounds, block=block, tolerance=tolerance)
+    check_counts(rounds=rounds, block=block)
+    if not (isinstance(tolerance, (int, float)) and 0 <= tolerance < math.inf):
+        raise ValueError(
+            f"`tolerance` is {tolerance!r}: give a number, 0 for equal to the last bit"
+        )
     firsts, differences, failures = _first_calls(candidates, args, tolerance, clock)
     samples, calls, later = _time_in_rounds(candidates, firsts, args, rounds, block, clock)
     failures |= later
@@ -196,25 +206,33 @@ def compare(
     return comparison
 
 
-def sweep(make: Callable, sizes: Iterable, *, name: str = "size", **options) -> Sweep:
+def sweep(
+    make: Callable, sizes: Iterable, *, name: str = "size", strict: bool = True, **options
+) -> Sweep:
     """Run `compare` for each size, with a progress bar.
 
     make: takes a size and returns ``(candidates, args)``. name: what the sizes are, with a unit.
     options: passed on to `compare`. Introduced in notebook 01.
 
+    Returns: a `Sweep` of the sizes that could be made.
     Raises: ValueError for no sizes or one that is not positive, and, after the last size,
-    ComparisonError when a candidate failed at one of them.
+    ComparisonError when `make` or a candidate failed at one of them (``strict=False`` only
+    records it).
     """
     sizes = list(sizes)
     if not sizes:
         raise ValueError("`sizes` is empty: give at least one")
     check_counts(**{f"sizes[{i}]": size for i, size in enumerate(sizes)})
-    comparisons = {}
+    comparisons, not_made = {}, {}
     for size in _progress(sizes, name):
-        candidates, args = make(size)
+        try:
+            candidates, args = make(size)
+        except Exception as error:  # too large for the memory, say; the other sizes still count
+            not_made[size] = one_line(error)
+            continue
         comparisons[size] = compare(candidates, *args, strict=False, **options)
-    result = Sweep(name, comparisons)
-    if result.failures:
+    result = Sweep(name, comparisons, not_made)
+    if result.failures and strict:
         raise ComparisonError(result)
     return result
 

@@ -16,6 +16,8 @@ from .timing import wait_for_device
 COMPILED = re.compile(r"Compiled (\S+) \d+ times, compile time: (\d+) us")
 """The line that TensorFlow's device_compilation_profiler.cc writes for each compilation."""
 
+SHOWN = 60  # characters of a Python value that a reason shows
+
 
 @dataclass(frozen=True)
 class Leaf:
@@ -29,9 +31,13 @@ class Leaf:
     spec: tuple
     value: object = None
 
+    def short(self) -> str:
+        """A Python value in at most `SHOWN` characters."""
+        return self.spec[0] if len(self.spec[0]) <= SHOWN else self.spec[0][: SHOWN - 1] + "…"
+
     def __str__(self):
         if self.kind == "Python value":
-            return f"{self.spec[0]}, a Python value"
+            return f"{self.short()}, a Python value"
         return f"a {self.kind} of shape {self.spec[1]}"
 
 
@@ -259,11 +265,7 @@ def _change(name, old, new):
     if old.kind != new.kind:
         return [f"`{name}`: {old} → {new}"]
     if new.kind == "Python value":
-        return (
-            [f"`{name}`: {old.spec[0]} → {new.spec[0]}, a Python value"]
-            if old.spec != new.spec
-            else []
-        )
+        return [f"`{name}`: {old.short()} → {new}"] if old.spec != new.spec else []
     return [
         f"{what} of `{name}`: {before} → {after}"
         for what, before, after in zip(("dtype", "shape"), old.spec, new.spec, strict=True)

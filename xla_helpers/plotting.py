@@ -41,6 +41,8 @@ def plot_comparison(
     drawn as dashed lines through all rows. Introduced in notebook 01.
     """
     labels = list(comparison.measurements)
+    if not labels:
+        raise ValueError("`comparison` holds no measurement: there is nothing to draw")
     ax = ax or _new_axes(0.9 + 0.55 * len(labels))
     for row, (label, colour) in enumerate(zip(labels, colours(len(labels)), strict=True)):
         _draw_samples(ax, row, comparison[label], colour)
@@ -205,6 +207,8 @@ def plot_calls(log, ax: Axes | None = None, title: str = "") -> Axes:
     program ready is a narrow one. Introduced in notebook 04.
     """
     calls = log.calls
+    if not calls:
+        raise ValueError("`log` holds no call: there is nothing to draw")
     ax = ax or _new_axes(1.1 + 0.3 * len(calls))
     parts = {"tracing": "trace_seconds", "compiling": "compile_seconds", "running": "run_seconds"}
     seconds = np.array([[getattr(call, part) for part in parts.values()] for call in calls])

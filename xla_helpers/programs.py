@@ -89,8 +89,9 @@ def inspect_program(fn: Callable, *args) -> Program:
 
     A plain function runs eagerly: each TensorFlow operation is a kernel, observed while it runs.
     A `tf.function` runs a graph: its operations as traced, before TensorFlow's own graph
-    optimiser (Grappler) sees them. One with ``jit_compile=True`` runs what XLA made of it: the
-    instructions of the optimised HLO, read from its protocol buffer.
+    optimiser (Grappler) sees them; a loop or a function inside it counts as one. One with
+    ``jit_compile=True`` runs what XLA made of it: the instructions of the optimised HLO, read
+    from its protocol buffer, those of a loop's body once.
     Bytes assume that a kernel reads each argument once and writes each result once.
     Introduced in notebook 01.
 

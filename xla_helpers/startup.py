@@ -1,5 +1,6 @@
 """What every notebook calls first: start TensorFlow quietly, name the machine."""
 
+import atexit
 import os
 import platform
 import sys
@@ -15,7 +16,8 @@ def prepare_tensorflow() -> str:
     """Send TensorFlow's C++ log to a file and make it name every compilation.
 
     Call it before TensorFlow is imported. Python's own messages stay on ``sys.stderr``;
-    only what C++ code writes to file descriptor 2 moves. Calling it again changes nothing.
+    only what C++ code writes to file descriptor 2 moves. The file goes when the process ends
+    well, and stays after a crash. Calling it again changes nothing.
     Introduced in notebook 01.
 
     Returns: the path of the log file.
@@ -36,6 +38,7 @@ def prepare_tensorflow() -> str:
     _keep_python_stderr()
     os.dup2(log, 2)
     os.close(log)
+    atexit.register(os.unlink, path)
     _log_path = path
     return path
 

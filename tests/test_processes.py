@@ -112,7 +112,7 @@ def error_of(code, *args, **options):
 
 def test_a_failure_shows_the_last_lines():
     error = error_of("for i in range(50): print(f'line {i};')\nraise ValueError('no good')")
-    assert str(error).startswith("The process ended with exit code 1. Its last lines:\n")
+    assert str(error).startswith("The process ended with exit code 1.\nIts last lines:\n")
     assert "ValueError: no good" in str(error)
     assert "line 49;" in str(error)
     assert "line 1;" not in str(error)
@@ -136,7 +136,7 @@ def test_a_crash_names_the_signal(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # where a core may be left
     code = f"import os, signal; print('last words'); os.kill(os.getpid(), signal.{name})"
     error = error_of(code)
-    assert str(error).startswith(f"The process was killed by {name}. Its last lines:\n")
+    assert str(error).startswith(f"The process was killed by {name}.\nIts last lines:\n")
     assert "last words" in str(error)
 
 
@@ -173,7 +173,7 @@ def is_gone(pid):
 def test_a_time_out_keeps_the_output_and_stops_grandchildren(tmp_path):
     pid = tmp_path / "pid"
     error = error_of(STARTS_ANOTHER + "import time; time.sleep(300)", pid, timeout=3)
-    assert str(error) == "The process ran longer than 3 s and was stopped. Its last lines:\nstarted"
+    assert str(error) == "The process ran longer than 3 s and was stopped.\nIts last lines:\nstarted"
     assert is_gone(int(pid.read_text()))
 
 

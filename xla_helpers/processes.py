@@ -45,9 +45,8 @@ class ProcessError(RuntimeError):
         self.stdout, self.stderr = stdout, stderr
         lines = (stdout + stderr).strip().splitlines()[-LAST_LINES:]
         hint = _hint(stdout + stderr)
-        super().__init__(
-            "\n".join([f"{what}{hint} Its last lines:", *lines] if lines else [f"{what}{hint}"])
-        )
+        ending = ["Its last lines:", *lines] if lines else []
+        super().__init__("\n".join([f"{what}{hint}", *ending]))
 
 
 def run_in_process(

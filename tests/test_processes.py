@@ -173,7 +173,8 @@ def is_gone(pid):
 def test_a_time_out_keeps_the_output_and_stops_grandchildren(tmp_path):
     pid = tmp_path / "pid"
     error = error_of(STARTS_ANOTHER + "import time; time.sleep(300)", pid, timeout=3)
-    assert str(error) == "The process ran longer than 3 s and was stopped.\nIts last lines:\nstarted"
+    ran_too_long = "The process ran longer than 3 s and was stopped."
+    assert str(error) == f"{ran_too_long}\nIts last lines:\nstarted"
     assert is_gone(int(pid.read_text()))
 
 

@@ -96,7 +96,7 @@ class Comparison(Table):
         return f"Largest relative difference of results {worst:.1g}, allowed {self.tolerance:.1g}."
 
     def _columns(self):
-        return ["", "first call", "median", "spread", f"against {self._baseline_or_dash()}", ""]
+        return ["", "first call", "median", "spread", f"against {self._baseline_or_dash()}", "note"]
 
     def _rows(self):
         return [self._row(m) for m in self.measurements.values()] + [

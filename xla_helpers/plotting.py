@@ -57,6 +57,7 @@ def plot_comparison(
     log = max(medians) > 10 * min(medians)
     if log:
         ax.set_xscale("log")
+        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     else:
         ax.update_datalim([(0, 0)])  # so that the margin on the right is a share of all
         ax.autoscale_view(scaley=False)

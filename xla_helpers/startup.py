@@ -5,6 +5,7 @@ import os
 import platform
 import sys
 import tempfile
+from pathlib import Path
 
 LOG_SWITCH = ("TF_CPP_VMODULE", "device_compilation_profiler=1")
 """Makes TensorFlow log a line for each XLA compilation. Read once, when TensorFlow is imported."""
@@ -60,6 +61,7 @@ def describe_machine() -> str:
         [
             _processor(),
             f"{_usable_cores()} cores",
+            *_last_level_cache(),
             ", ".join(names) or "no GPU",
             f"Python {platform.python_version()}",
             f"TensorFlow {tf.__version__}",
@@ -79,6 +81,12 @@ def _keep_python_stderr() -> None:
 
 def _usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def _last_level_cache() -> list[str]:
+    """The size of the largest cache as Linux gives it, such as 32768K, or nothing."""
+    caches = sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"))
+    return [f"cache {caches[-1].read_text().strip()}"] if caches else []
 
 
 def _processor() -> str:

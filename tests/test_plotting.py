@@ -1,4 +1,4 @@
-"""What is drawn, and that labels can be read: found by asking the figure, not by its pixels."""
+"""Plots and diagrams: what is drawn, and that labels can be read, by asking the figure itself."""
 
 import itertools
 from types import SimpleNamespace

@@ -3,15 +3,8 @@
 from .checkpoints import find_checkpoint
 from .comparing import Comparison, ComparisonError, Ratio, Sweep, compare, sweep
 from .compilations import CompilationLog
-from .plotting import (
-    picture,
-    plot_calls,
-    plot_comparison,
-    plot_graph,
-    plot_program,
-    plot_ratios,
-    plot_sweep,
-)
+from .diagrams import plot_calls, plot_graph, plot_program
+from .plotting import picture, plot_comparison, plot_ratios, plot_sweep
 from .processes import ProcessError, Run, run_in_process
 from .programs import Kernel, Program, inspect_program
 from .startup import describe_machine, prepare_tensorflow

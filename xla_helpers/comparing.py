@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from tqdm import tqdm
 
+from .agreement import largest_difference
 from .tables import Table, format_seconds
 from .timing import (
     BLOCK_SECONDS,
@@ -261,18 +262,6 @@ def bootstrap_ratio(ratios) -> Ratio:
     return Ratio(float(value), float(interval.low), float(interval.high))
 
 
-def largest_difference(result, reference) -> float:
-    """Largest difference of two results, relative to the largest finite magnitude of its array.
-
-    Raises: ValueError when structure, shape, type of content, integers or strings differ, or a
-    number is NaN.
-    """
-    left, right = dict(_leaves(result)), dict(_leaves(reference))
-    if left.keys() != right.keys():
-        raise ValueError(f"its result has parts {list(left)}, the reference {list(right)}")
-    return max((_difference(path, left[path], right[path]) for path in left), default=0.0)
-
-
 def _progress(items, name):
     """A bar on standard output, for people: in a terminal or a notebook, and gone at the end."""
     watched = sys.stdout.isatty() or "ipykernel" in sys.modules
@@ -328,49 +317,6 @@ def _time_in_rounds(candidates, labels, args, rounds, block, clock):
             except Exception as error:  # as above
                 failures[label] = one_line(error)
     return samples, calls, failures
-
-
-def _leaves(result, path="result"):
-    if isinstance(result, Mapping):
-        for key, value in result.items():
-            yield from _leaves(value, f"{path}[{key!r}]")
-    elif isinstance(result, (list, tuple)):
-        for i, value in enumerate(result):
-            yield from _leaves(value, f"{path}[{i}]")
-    elif result is not None:
-        yield path, np.asarray(result)
-
-
-def _difference(path, a, b):
-    if a.shape != b.shape:
-        raise ValueError(f"its {path} has shape {a.shape}, the reference has {b.shape}")
-    if _is_text(a) != _is_text(b):
-        raise ValueError(f"its {path} has type {a.dtype}, the reference has {b.dtype}")
-    if all(x.dtype.kind in "biuOSU" for x in (a, b)):
-        return _no_difference(path, a, b)
-    a, b = (np.asarray(x, np.complex128 if x.dtype.kind == "c" else np.float64) for x in (a, b))
-    for name, x in (("its", a), ("the reference's", b)):
-        if np.isnan(x).any():
-            raise ValueError(
-                f"{name} {path} holds NaN, which equals nothing: give arguments that avoid it"
-            )
-    finite = np.isfinite(a) & np.isfinite(b)
-    if not np.array_equal(a[~finite], b[~finite]):
-        return math.inf
-    scale = np.max(np.abs(b[finite]), initial=np.finfo(np.float32).tiny)
-    return float(np.max(np.abs(a[finite] - b[finite]), initial=0) / scale)
-
-
-def _is_text(array):
-    return array.dtype.kind in "OSU"
-
-
-def _no_difference(path, a, b):
-    """Zero: a token that is almost the same is another token."""
-    different = np.count_nonzero(a != b)
-    if different:
-        raise ValueError(f"its {path} differs in {different} of {a.size} entries, all exact")
-    return 0.0
 
 
 def one_line(error: Exception, limit: int = 300) -> str:

@@ -1,0 +1,213 @@
+"""Diagrams of programs, calls and graphs. Takes data, returns `Axes`; never shows or saves."""
+
+import itertools
+import math
+import textwrap
+from collections.abc import Iterable
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+
+from .plotting import colours, new_axes, seconds_axis, tidy
+from .tables import format_bytes
+
+NODE_HEIGHT = 15  # points that the box of a node is high
+SWEEPS = 24  # times that the layout of a graph goes over it
+
+
+def plot_program(program, ax: Axes | None = None, title: str = "") -> Axes:
+    """A `Program` as rows of kernels: bytes read to the left, bytes written to the right.
+
+    Introduced in notebook 01.
+    """
+    kernels = program.kernels
+    names = [textwrap.fill(" + ".join(kernel.operations), 24) for kernel in kernels]
+    most_lines = max((name.count("\n") + 1 for name in names), default=1)
+    ax = ax or new_axes(1.0 + max(0.55, 0.22 * most_lines) * len(kernels))
+    read, written = colours(2)
+    widest = max([1, *(max(k.bytes_read, k.bytes_written) for k in kernels)])
+    gap = 0.75 * widest  # room for the kernel's name between the two bars
+    for row, kernel in enumerate(kernels):
+        for side, count, colour in (
+            (-1, kernel.bytes_read, read),
+            (1, kernel.bytes_written, written),
+        ):
+            ax.barh(row, side * count, left=side * gap, height=0.55, color=colour)
+            ax.annotate(
+                format_bytes(count),
+                (side * (gap + count), row),
+                xytext=(side * 4, 0),
+                textcoords="offset points",
+                ha="right" if side < 0 else "left",
+                va="center",
+                fontsize=9,
+            )
+        ax.text(0, row, names[row], ha="center", va="center", fontsize=9)
+    ax.text(-gap, -0.75, "reads", color=read, ha="right", weight="bold")
+    ax.text(gap, -0.75, "writes", color=written, ha="left", weight="bold")
+    ax.set_xlim(-(gap + 1.35 * widest), gap + 1.35 * widest)
+    ax.set_ylim(len(kernels) - 0.4, -1.1)
+    ax.set_title(
+        title or f"{program.mode}: {len(kernels)} kernels, {format_bytes(program.bytes)}",
+        loc="left",
+    )
+    ax.axis("off")
+    return ax
+
+
+def plot_calls(log, ax: Axes | None = None, title: str = "") -> Axes:
+    """The calls of a `CompilationLog` as a staircase: a row each, begun where the last one ended.
+
+    A call that traced or compiled is a wide step, with its reasons beside it; one that found its
+    program ready is a narrow one. Introduced in notebook 04.
+    """
+    calls = log.calls
+    if not calls:
+        raise ValueError("`log` holds no call: there is nothing to draw")
+    ax = ax or new_axes(1.1 + 0.3 * len(calls))
+    parts = {"tracing": "trace_seconds", "compiling": "compile_seconds", "running": "run_seconds"}
+    seconds = np.array([[getattr(call, part) for part in parts.values()] for call in calls])
+    ends = seconds.cumsum().reshape(seconds.shape)
+    starts = ends - seconds
+    for column, (name, colour) in enumerate(zip(parts, colours(3), strict=True)):
+        ax.barh(
+            range(len(calls)),
+            seconds[:, column],
+            left=starts[:, column],
+            color=colour,
+            height=0.75,
+            label=name,
+        )
+    ax.set_xlim(0, 1.25 * ends[-1, -1])
+    for row, call in enumerate(calls):
+        _write_reasons(ax, row, call, starts[row, 0], ends[row, -1])
+    ax.set_yticks(range(len(calls)), [f"{call.number}" for call in calls])
+    ax.set_ylabel("call")
+    ax.invert_yaxis()
+    seconds_axis(ax.xaxis)
+    ax.set_xlabel("time since the first call began")
+    ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=3, frameon=False)
+    ax.set_title(title or "When each call ran, and what it waited for", loc="left", pad=26)
+    tidy(ax)
+    return ax
+
+
+def _write_reasons(ax, row, call, start, end):
+    """To the right of the step; to the left where only that side has room."""
+    label = ax.annotate(
+        textwrap.shorten("; ".join(call.reasons).replace("`", ""), 72, placeholder=" …"),
+        (end, row),
+        xytext=(5, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8.5,
+    )
+    needed = label.get_window_extent().width + 10 * ax.figure.dpi / 72
+    left, right = ax.transData.transform([(start, row), (end, row)])[:, 0]
+    if right + needed > ax.bbox.x1 and left - needed > ax.bbox.x0:
+        label.set(ha="right", position=(-5, 0))
+        label.xy = (start, row)
+
+
+def plot_graph(nodes: dict, edges: Iterable, ax: Axes | None = None, title: str = "") -> Axes:
+    """A TensorFlow graph from top to bottom: each operation in the colour of its cluster.
+
+    nodes: name to ``(operation, cluster)``; the cluster is None for an operation in none, which
+    is drawn in grey. edges: pairs of names, from and to. Introduced in notebook 05.
+
+    Raises: ValueError when an edge names no node, or the graph goes round in a circle.
+    """
+    clusters = sorted({cluster for _, cluster in nodes.values() if cluster}, key=_by_number)
+    colour = dict(zip(clusters, colours(len(clusters)), strict=True))
+    places, paths = _lay_out(
+        {name: len(operation) for name, (operation, _) in nodes.items()}, edges
+    )
+    depth = max((y for _, y in places.values()), default=0) + 1
+    ax = ax or new_axes(0.6 + 0.36 * depth)
+    half = NODE_HEIGHT / 2 / (ax.get_window_extent().height * 72 / ax.figure.dpi / depth)
+    for path in paths:
+        _draw_edge(ax, path, half)
+    for name, (operation, cluster) in nodes.items():
+        edge = colour.get(cluster, "0.6")
+        box = {"boxstyle": "round,pad=0.3", "facecolor": _pale(edge), "edgecolor": edge}
+        box["linewidth"] = 1.8 if cluster else 0.8
+        ax.text(*places[name], operation, ha="center", va="center", fontsize=8.5, bbox=box)
+    for name in [*clusters, None]:
+        edge = colour.get(name, "0.6")
+        ax.plot([], [], "s", color=edge, markerfacecolor=_pale(edge), label=name or "in no cluster")
+    ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=4, frameon=False)
+    across = [x for x, _ in places.values()] or [0]
+    ax.set_xlim(min(across) - 8, max(across) + 8)
+    ax.set_ylim(depth - 0.5, -0.5)
+    ax.set_title(title or f"Clusters: {len(clusters)}", loc="left", pad=26)
+    ax.axis("off")
+    return ax
+
+
+def _draw_edge(ax, path, half):
+    """From the lower rim of the first box, through the places between, to the rim of the last."""
+    (x, y), *between, (end_x, end_y) = path
+    points = [(x, y + half), *between, (end_x, end_y - half)]
+    ax.plot(*zip(*points[:-1], strict=True), color="0.6", linewidth=1, zorder=1)
+    arrow = {"arrowstyle": "-|>", "color": "0.6", "linewidth": 1, "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", points[-1], points[-2], arrowprops=arrow, zorder=1)
+
+
+def _lay_out(widths, edges):
+    """Places ``(x, layer)`` of nodes of the given widths, and the places each edge runs through.
+
+    Layered as in Sugiyama, Tagawa and Toda (1981): a node stands below its inputs, a long edge
+    has a stand-in on each layer that it passes, and all seek the middle of their neighbours.
+    """
+    import networkx as nx
+
+    graph = nx.DiGraph(edges)
+    if not set(graph) <= set(widths):
+        raise ValueError(
+            f"`edges` names {min(set(graph) - set(widths))!r}, which is not in `nodes`"
+        )
+    graph.add_nodes_from(widths)
+    try:
+        generations = list(nx.topological_generations(graph))
+    except nx.NetworkXUnfeasible as error:
+        raise ValueError("`edges` go round in a circle: there is no top to begin at") from error
+    layer = {name: y for y, names in enumerate(generations) for name in names}
+    for name in graph:  # an argument or a constant stands just above its first user
+        if not graph.pred[name] and graph.succ[name]:
+            layer[name] = min(layer[user] for user in graph.succ[name]) - 1
+    paths = []
+    for start, end in graph.edges:
+        between = {(start, end, y): y for y in range(layer[start] + 1, layer[end])}
+        paths.append([start, *between, end])
+        layer |= between
+    neighbours = nx.Graph(pair for path in paths for pair in itertools.pairwise(path))
+    neighbours.add_nodes_from(layer)
+    x = _spread(neighbours, layer, widths)
+    return {n: (x[n], layer[n]) for n in widths}, [[(x[n], layer[n]) for n in p] for p in paths]
+
+
+def _spread(neighbours, layer, widths):
+    """Across each layer: everything near the middle of its neighbours, and nothing overlapping."""
+    rows = [[n for n in layer if layer[n] == y] for y in range(max(layer.values(), default=-1) + 1)]
+    x = {n: 10.0 * i for row in rows for i, n in enumerate(row)}
+    for sweep in range(SWEEPS):
+        for row in reversed(rows) if sweep % 2 else rows:
+            wanted = {n: np.mean([x[m] for m in neighbours[n]] or [x[n]]) for n in row}
+            free = -math.inf
+            for n in sorted(row, key=wanted.get):
+                half = widths.get(n, 1) / 2 + 1
+                x[n] = max(wanted[n], free + half)
+                free = x[n] + half
+            shift = np.mean([x[n] - wanted[n] for n in row])
+            x |= {n: x[n] - shift for n in row}
+    return x
+
+
+def _by_number(cluster):
+    """cluster_2 before cluster_10."""
+    return len(cluster), cluster
+
+
+def _pale(colour):
+    return tuple(1 - 0.25 * (1 - part) for part in to_rgb(colour))

@@ -43,12 +43,13 @@ def run_before(path):
 
 @pytest.fixture(scope="module")
 def finished_run(tmp_path_factory):
-    """One run over four notebooks, of which the first and the last fail."""
+    """One run over five notebooks, of which the first and the last two fail."""
     root = tmp_path_factory.mktemp("run")
     folder = root / "notebooks"
     save(folder, "01_fails", "x = 1", "1 / 0", "print('never')")
     save(folder, "02_has_a_size", ("size: int = 4  # rows", "parameters"), "print(size * 2)")
     save(folder, "03_looks_around", "import os; print(os.path.basename(os.getcwd()))")
+    save(folder, "05_claims", "x = 1\nassert x == 2")
     save(folder, "04_dies", "x = 1", "import os; os._exit(1)", "print('never')")
     given = {"size": notebooks.parse("512")}
     chosen = notebooks.choose(folder, [])
@@ -58,7 +59,7 @@ def finished_run(tmp_path_factory):
 
 def test_run_goes_on_after_a_failing_notebook(finished_run):
     root, failures = finished_run
-    assert [path.stem for path, _ in failures] == ["01_fails", "04_dies"]
+    assert [path.stem for path, _ in failures] == ["01_fails", "04_dies", "05_claims"]
     assert printed(root / "build/02_has_a_size.ipynb") == "1024\n"
     assert "ZeroDivisionError" in (root / "build/01_fails.ipynb").read_text()
     assert "never" not in printed(root / "build/01_fails.ipynb")
@@ -76,12 +77,13 @@ def test_run_leaves_the_notebooks_alone(finished_run):
 
 def test_run_lists_what_failed_and_why(finished_run, capsys):
     _, failures = finished_run
-    assert notebooks.report(failures, 4) == 1
+    assert notebooks.report(failures, 5) == 1
     message = capsys.readouterr().err
-    assert "2 of 4 notebooks failed" in message
+    assert "3 of 5 notebooks failed" in message
     assert "01_fails: cell 2: ZeroDivisionError: division by zero" in message
     assert "build/01_fails.ipynb" in message
     assert "04_dies: cell 2: DeadKernelError: Kernel died" in message
+    assert "05_claims: cell 1: AssertionError: assert x == 2" in message
 
 
 def test_nothing_is_reported_when_all_went_well(capsys):

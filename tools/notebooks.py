@@ -3,6 +3,7 @@
 import argparse
 import base64
 import os
+import re
 import sys
 import time
 from pathlib import Path
@@ -137,7 +138,7 @@ def run_one(source, copy, parameters, progress):
             extra_arguments=KERNEL_ARGUMENTS,
         )
     except papermill.PapermillExecutionError as error:
-        reason = f"cell {error.exec_count}: {error.ename}: {first_line(error.evalue)}"
+        reason = f"cell {error.exec_count}: {error.ename}: {message_of(error)}"
         raise Refused(f"{reason}\n    see {shown(copy)}") from error
     except Exception as error:
         raise Refused(f"{stopped(copy, error)}\n    see {shown(copy)}") from error
@@ -186,11 +187,8 @@ def refresh_one(path):
         client.execute()
     except Exception as error:
         number = ordinal(notebook.cells, started[-1]) if started else 0
-        name, message = (
-            getattr(error, "ename", type(error).__name__),
-            getattr(error, "evalue", error),
-        )
-        reason = f"cell {number}: {name}: {first_line(message)}"
+        name = getattr(error, "ename", type(error).__name__)
+        reason = f"cell {number}: {name}: {message_of(error)}"
         raise Refused(f"{reason}; left as it was") from error
     refuse_stderr(notebook)
     write(tidy(notebook), path)
@@ -267,6 +265,18 @@ def report(failures, count):
     for path, reason in failures:
         print(f"  {path.stem}: {reason}", file=sys.stderr)
     return 1
+
+
+def message_of(error):
+    """What the error of a cell says; for an assertion without words, the line that failed."""
+    message = getattr(error, "evalue", error)
+    if str(message).strip():
+        return first_line(message)
+    traceback = getattr(error, "traceback", "")
+    traceback = traceback if isinstance(traceback, str) else "\n".join(traceback)
+    traceback = re.sub(r"\x1b\[[\d;]*m", "", traceback)
+    failed = re.findall(r"^-+> *\d+ +(.+)$", traceback, re.MULTILINE)
+    return failed[-1] if failed else first_line(message)
 
 
 def first_line(text):

@@ -27,9 +27,8 @@ WORKFLOW = ROOT / ".github/workflows/test.yml"
 COLAB = {
     "keras": "3.13.2",
     "matplotlib": "3.10.0",
-    "networkx": "3.2",  # this and the next three: at least
+    "networkx": "3.2",  # this, tabulate and tqdm: at least
     "numpy": "2.1.3",
-    "psutil": "5.9.5",
     "scipy": "1.16.3",
     "tabulate": "0.9.0",
     "tensorflow": "2.20.0",

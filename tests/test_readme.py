@@ -20,6 +20,11 @@ def test_the_table_lists_every_notebook_by_its_title():
     assert rows == expected
 
 
+def test_every_notebook_can_be_opened_on_colab():
+    opened = re.findall(r"colab\.research\.google\.com/github/\S+/blob/main/(\S+?)\)", README)
+    assert set(opened) == {f"notebooks/{path.name}" for path in NOTEBOOKS}
+
+
 def test_the_picture_is_the_one_that_a_notebook_shows():
     cells = [c for path in NOTEBOOKS for c in nbformat.read(path, as_version=4).cells]
     tagged = [c for c in cells if "readme-picture" in c.metadata.get("tags", [])]

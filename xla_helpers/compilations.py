@@ -90,11 +90,9 @@ class CompilationLog(Table):
                 f"`fn` is {type(fn).__name__}, not a tf.function: nothing else is traced"
             )
         leaves = _leaves_by_name(fn, args, kwargs)
-        traces, position, start = (
-            fn.experimental_get_tracing_count(),
-            _log_end(),
-            time.perf_counter(),
-        )
+        traces = fn.experimental_get_tracing_count()
+        position = _log_end()
+        start = time.perf_counter()
         fn.get_concrete_function(*args, **kwargs)
         traced = time.perf_counter()
         result = fn(*args, **kwargs)

@@ -94,12 +94,8 @@ def plot_sweep(sweep, limits: dict | None = None, ax: Axes | None = None, title:
         ax.fill_between(sizes, low, high, color=colour, alpha=0.2, linewidth=0)
     for name, seconds in (limits or {}).items():
         lines[name] = ax.plot(list(seconds), list(seconds.values()), "--", color=GREY)[0]
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    _log_axes(ax, sizes, sweep.name)
     seconds_axis(ax.yaxis)
-    _plain_ticks(ax.xaxis, sizes)
-    ax.set_xlabel(sweep.name)
     ax.set_ylabel("time per call")
     ax.set_title(title or f"Time per call over {sweep.name}", loc="left")
     label_lines(ax, lines)
@@ -139,15 +135,11 @@ def plot_ratios(
     if predicted:
         x, y = list(predicted), list(predicted.values())
         lines["predicted"] = ax.plot(x, y, "--", color=predicted_colour)[0]
-    ax.set_xscale("log")
-    ax.set_yscale("log")
-    _plain_ticks(ax.xaxis, sizes)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    _log_axes(ax, sizes, sweep.name)
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}x"))
     ax.yaxis.set_minor_formatter(NullFormatter())
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, 0.45), max(high, 2.2))
-    ax.set_xlabel(sweep.name)
     ax.set_ylabel("times faster, log scale")
     ax.set_title(title or f"How many times faster {label} is than {baseline}", loc="left")
     label_lines(ax, lines)
@@ -216,10 +208,15 @@ def seconds_axis(axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _plain_ticks(axis, ticks):
-    axis.set_ticks(ticks)
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_minor_formatter(NullFormatter())
+def _log_axes(ax, sizes, name):
+    """Log scales: a tick for each size across, ticks at 1, 2 and 5 upwards."""
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xticks(sizes)
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.set_xlabel(name)
 
 
 def tidy(ax: Axes) -> None:

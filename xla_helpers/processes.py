@@ -16,7 +16,6 @@ from pathlib import Path
 
 LAST_LINES = 12  # lines of output that an error shows
 
-
 CALL_FUNCTION = """{source}
 
 if __name__ == "__main__":

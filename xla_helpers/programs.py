@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .tables import Table, format_bytes
+from .timing import check_callable
 
 NOT_KERNELS = {
     # XLA: names for values, not work
@@ -14,11 +15,8 @@ NOT_KERNELS = {
     # TensorFlow: the same in a graph
     *("Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "Shape"),
 }
-CALLS_INSIDE = {
-    "call",
-    "while",
-    "conditional",
-}  # XLA instructions whose kernels are in another computation
+# XLA instructions whose kernels are in another computation
+CALLS_INSIDE = {"call", "while", "conditional"}
 
 
 @dataclass(frozen=True)
@@ -98,10 +96,7 @@ def inspect_program(fn: Callable, *args) -> Program:
     Returns: a `Program`, sizes in bytes.
     Raises: ValueError when a shape is not static, TypeError when `fn` cannot be called.
     """
-    if not callable(fn):
-        raise TypeError(
-            f"`fn` is {type(fn).__name__}, which cannot be called: pass the function itself"
-        )
+    check_callable(fn)
     if not hasattr(fn, "get_concrete_function"):
         return Program("eager", _eager_kernels(fn, args))
     if not getattr(fn, "_jit_compile", None):

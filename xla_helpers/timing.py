@@ -74,16 +74,21 @@ def measure(
     Raises: TypeError when `fn` cannot be called, ValueError when `samples` or `block` is not
     positive, and whatever `fn` raises.
     """
-    if not callable(fn):
-        raise TypeError(
-            f"`fn` is {type(fn).__name__}, which cannot be called: pass the function itself"
-        )
+    check_callable(fn)
     check_counts(samples=samples, block=block)
     label = label or getattr(fn, "__name__", "function")
     first, _ = time_first_call(fn, args, clock)
     calls = calibrate(fn, args, block, clock)
     blocks = tuple(time_block(fn, args, calls, clock) for _ in range(samples))
     return Measurement(label, first, blocks, calls)
+
+
+def check_callable(fn) -> None:
+    """Refuse what is not a function, such as the result of calling one."""
+    if not callable(fn):
+        raise TypeError(
+            f"`fn` is {type(fn).__name__}, which cannot be called: pass the function itself"
+        )
 
 
 def check_counts(**counts) -> None:

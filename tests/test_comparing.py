@@ -97,6 +97,23 @@ def test_bootstrap_interval_is_the_same_twice_and_holds_the_median():
     assert min(ratios) <= first.low < first.value == np.median(ratios) < first.high <= max(ratios)
 
 
+@pytest.mark.parametrize(
+    ("seconds", "cost", "calls"),
+    [
+        ((8.0, 1.0), None, 6.0),  # the first call took 6 s more, each later one saves 1 s
+        ((8.0, 1.0), 3.0, 3.0),
+        ((1.0, 1.0), None, 0.0),
+        ((8.0, 2.0), None, math.inf),
+        ((8.0, 4.0), None, math.inf),
+    ],
+)
+def test_calls_to_repay(clock, seconds, cost, calls):
+    candidates = {"graph": clock.takes(2.0), "XLA": clock.takes(*seconds)}
+    c = compare(candidates, rounds=3, block=SHORT, clock=clock)
+    assert c.calls_to_repay("XLA", cost=cost) == calls
+    assert c.calls_to_repay("XLA", "graph", cost) == calls
+
+
 def test_a_single_round_shows_nothing():
     ratio = bootstrap_ratio([2.0])
     assert ratio.value == 2.0

@@ -10,16 +10,21 @@ import time
 import numpy as np
 import pytest
 
-from xla_helpers import CompilationLog, run_in_process, startup
+from xla_helpers import CompilationLog, programs_compiled, run_in_process, startup
 from xla_helpers.compilations import _check_that_compilations_are_logged, read_compilations
 
 NEW = "a new function object: it shares nothing with the earlier one"
 
 
-def new_log():
+def send_stderr_to_the_log():
+    """Again, because pytest takes file descriptor 2 for each test."""
     log = os.open(startup.log_path(), os.O_WRONLY | os.O_APPEND)
     os.dup2(log, 2)
     os.close(log)
+
+
+def new_log():
+    send_stderr_to_the_log()
     return CompilationLog()
 
 
@@ -322,6 +327,20 @@ def test_seconds_of_compilations_are_those_that_tensorflow_logs(tmp_path, monkey
     log.write_text(text + line.format("g", 2, 40) + "\nCompiled cluster using XLA!\n")
     assert read_compilations() == [("__inference_f_12[]", 2.5), ("g", 4e-5)]
     assert read_compilations(len(text.encode())) == [("g", 4e-5)]
+
+
+def test_programs_compiled_in_a_block(jit, tf):
+    send_stderr_to_the_log()
+    function = jit(add_one)
+    function(tf.ones([2]))
+    with programs_compiled() as names:
+        for size in (2, 3, 3, 4):
+            function(tf.ones([size]))
+        assert names == []
+    assert len(names) == 2
+    with programs_compiled() as none:
+        function(tf.ones([4]))
+    assert none == []
 
 
 def test_table(jit, tf):

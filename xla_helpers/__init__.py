@@ -2,8 +2,9 @@
 
 from .checkpoints import find_checkpoint
 from .comparing import Comparison, ComparisonError, Ratio, Sweep, compare, sweep
-from .compilations import CompilationLog
+from .compilations import CompilationLog, programs_compiled
 from .diagrams import plot_calls, plot_graph, plot_program
+from .errors import CaughtError, expect_error
 from .plotting import picture, plot_comparison, plot_ratios, plot_sweep
 from .processes import ProcessError, Run, run_in_process
 from .programs import Kernel, Program, inspect_program
@@ -12,6 +13,7 @@ from .tables import format_bytes, format_seconds
 from .timing import Measurement, measure
 
 __all__ = [
+    "CaughtError",
     "Comparison",
     "ComparisonError",
     "CompilationLog",
@@ -24,6 +26,7 @@ __all__ = [
     "Sweep",
     "compare",
     "describe_machine",
+    "expect_error",
     "find_checkpoint",
     "format_bytes",
     "format_seconds",
@@ -37,6 +40,7 @@ __all__ = [
     "plot_ratios",
     "plot_sweep",
     "prepare_tensorflow",
+    "programs_compiled",
     "run_in_process",
     "sweep",
 ]

@@ -90,6 +90,23 @@ class Comparison(Table):
         slow, fast = self[baseline or self.baseline].samples, self[label].samples
         return bootstrap_ratio(np.divide(slow, fast))
 
+    def calls_to_repay(
+        self, label: str, baseline: str | None = None, cost: float | None = None
+    ) -> float:
+        """Calls after which what `label` cost once is repaid by what each call saves.
+
+        cost: seconds; by default what its first call took beyond that of `baseline`.
+
+        Returns: 0 when there is nothing to repay, infinity when `label` is not clearly faster.
+        """
+        baseline = baseline or self.baseline
+        if cost is None:
+            cost = self[label].first - self[baseline].first
+        saved = self[baseline].median - self[label].median
+        if not self.ratio(label, baseline).clear or saved <= 0:
+            return math.inf
+        return max(0.0, cost / saved)
+
     def _title(self):
         if not self.differences:
             return "No candidate gave a result."

@@ -1,0 +1,39 @@
+"""Errors that a lesson expects: caught, shown in one line, and missed when they do not come."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass
+class CaughtError:
+    """The error that a block raised; None until then."""
+
+    error: BaseException | None = None
+
+    @property
+    def lines(self) -> list[str]:
+        """Its message, line by line, without the blank ones."""
+        return [line.strip() for line in str(self.error).splitlines() if line.strip()]
+
+
+@contextmanager
+def expect_error(kind: type[BaseException], *words: str) -> Iterator[CaughtError]:
+    """Show in one line the error that the block must raise, and go on.
+
+    kind: its type. words: texts that its message must hold. Introduced in notebook 05.
+
+    Yields: a `CaughtError`, which holds the error after the block.
+    Raises: AssertionError when the block raises nothing, or a message without one of `words`.
+    """
+    caught = CaughtError()
+    try:
+        yield caught
+    except kind as error:
+        caught.error = error
+    if caught.error is None:
+        raise AssertionError(f"this should have raised {kind.__name__}")
+    for word in words:
+        if word not in str(caught.error):
+            raise AssertionError(f"the message does not hold {word!r}: {caught.error}")
+    print(f"{type(caught.error).__name__}: {(caught.lines or ['no message'])[0]}")

@@ -101,3 +101,14 @@ def test_bfloat16_is_compared_as_a_number(tf):
     assert largest_difference(result, reference) == 1 / 256
     with pytest.raises(ValueError, match="NaN"):
         largest_difference(tf.constant([math.nan, 1.0], tf.bfloat16), reference)
+
+
+def test_equal_nan():
+    reference, result = np.array([math.nan, 1.0]), np.array([math.nan, 1.25])
+    assert largest_difference(result, reference, equal_nan=True) == 0.25
+    assert largest_difference([math.nan, 3], [math.nan, 3], equal_nan=True) == 0
+    for one, other, whose in (("result", "reference", "its"), ("reference", "result", "the ref")):
+        arrays = {one: np.array([math.nan, 1.0]), other: np.array([1.0, math.nan])}
+        arrays[other][1] = 1.0
+        with pytest.raises(ValueError, match=f"^{whose}.* holds NaN where the other does not"):
+            largest_difference(**arrays, equal_nan=True)

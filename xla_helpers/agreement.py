@@ -6,8 +6,10 @@ from collections.abc import Mapping
 import numpy as np
 
 
-def largest_difference(result, reference) -> float:
+def largest_difference(result, reference, equal_nan: bool = False) -> float:
     """Largest difference of two results, relative to the largest finite magnitude of its array.
+
+    equal_nan: whether NaN equals NaN in the same place.
 
     Raises: ValueError when structure, shape, type of content, integers or strings differ, or a
     number is NaN.
@@ -15,7 +17,9 @@ def largest_difference(result, reference) -> float:
     left, right = dict(_leaves(result)), dict(_leaves(reference))
     if left.keys() != right.keys():
         raise ValueError(f"its result has parts {list(left)}, the reference {list(right)}")
-    return max((_difference(path, left[path], right[path]) for path in left), default=0.0)
+    return max(
+        (_difference(path, left[path], right[path], equal_nan) for path in left), default=0.0
+    )
 
 
 def _leaves(result, path="result"):
@@ -29,7 +33,7 @@ def _leaves(result, path="result"):
         yield path, np.asarray(result)
 
 
-def _difference(path, a, b):
+def _difference(path, a, b, equal_nan):
     if a.shape != b.shape:
         raise ValueError(f"its {path} has shape {a.shape}, the reference has {b.shape}")
     if _is_text(a) != _is_text(b):
@@ -37,10 +41,15 @@ def _difference(path, a, b):
     if all(x.dtype.kind in "biuOSU" for x in (a, b)):
         return _no_difference(path, a, b)
     a, b = (np.asarray(x, np.complex128 if x.dtype.kind == "c" else np.float64) for x in (a, b))
+    if equal_nan:
+        both = np.isnan(a) & np.isnan(b)
+        a, b = np.where(both, 0, a), np.where(both, 0, b)
     for name, x in (("its", a), ("the reference's", b)):
         if np.isnan(x).any():
             raise ValueError(
-                f"{name} {path} holds NaN, which equals nothing: give arguments that avoid it"
+                f"{name} {path} holds NaN where the other does not"
+                if equal_nan
+                else f"{name} {path} holds NaN, which equals nothing: give arguments that avoid it"
             )
     finite = np.isfinite(a) & np.isfinite(b)
     if not np.array_equal(a[~finite], b[~finite]):

@@ -1,29 +1,44 @@
 """Measure, compare, compile and explain: the helpers of "XLA for TensorFlow, in notebooks"."""
 
+from .checking import Check, Outcome, check
 from .checkpoints import find_checkpoint
 from .comparing import Comparison, ComparisonError, Ratio, Sweep, compare, sweep
 from .compilations import CompilationLog, programs_compiled
-from .diagrams import plot_calls, plot_graph, plot_program
+from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
 from .errors import CaughtError, expect_error
 from .plotting import picture, plot_comparison, plot_ratios, plot_sweep
 from .processes import ProcessError, Run, run_in_process
 from .programs import Kernel, Program, inspect_program
+from .reports import (
+    BugReport,
+    BugReportError,
+    Replay,
+    read_bug_report,
+    replay_bug_report,
+    write_bug_report,
+)
 from .startup import describe_machine, prepare_tensorflow
 from .tables import format_bytes, format_seconds
 from .timing import Measurement, measure
 
 __all__ = [
+    "BugReport",
+    "BugReportError",
     "CaughtError",
+    "Check",
     "Comparison",
     "ComparisonError",
     "CompilationLog",
     "Kernel",
     "Measurement",
+    "Outcome",
     "ProcessError",
     "Program",
     "Ratio",
+    "Replay",
     "Run",
     "Sweep",
+    "check",
     "compare",
     "describe_machine",
     "expect_error",
@@ -34,6 +49,7 @@ __all__ = [
     "measure",
     "picture",
     "plot_calls",
+    "plot_checks",
     "plot_comparison",
     "plot_graph",
     "plot_program",
@@ -41,6 +57,9 @@ __all__ = [
     "plot_sweep",
     "prepare_tensorflow",
     "programs_compiled",
+    "read_bug_report",
+    "replay_bug_report",
     "run_in_process",
     "sweep",
+    "write_bug_report",
 ]

@@ -56,6 +56,41 @@ def plot_program(program, ax: Axes | None = None, title: str = "") -> Axes:
     return ax
 
 
+def plot_checks(checks: dict, ax: Axes | None = None, title: str = "") -> Axes:
+    """A row for each `Check`, a column for each mode, with the outcome in short.
+
+    checks: label to `Check`. A mark says how a mode's outcome stands to eager's. The colour of
+    "differs" belongs to results alone: an error is loud, another result is not.
+    Introduced in notebook 08.
+    """
+    if not checks:
+        raise ValueError("`checks` holds no check: there is nothing to draw")
+    ax = ax or new_axes(0.9 + 0.36 * len(checks))
+    same, differs, error = colours(3)
+    modes = list(next(iter(checks.values())).outcomes)
+    for row, check in enumerate(checks.values()):
+        for column, mode in enumerate(modes):
+            outcome = check[mode]
+            mark, colour, words = "=", same, textwrap.shorten(outcome.short, 22, placeholder=" …")
+            if outcome.error is not None:
+                mark, colour, words = "!", error, "error"
+            elif outcome.reason:
+                mark, colour = "≠", differs
+            ax.barh(row, 0.96, left=column, height=0.86, align="center", color=colour, alpha=0.18)
+            ax.text(column + 0.05, row, mark, color=colour, weight="bold", va="center")
+            ax.text(column + 0.14, row, words, fontsize=9, va="center")
+    ax.set_yticks(range(len(checks)), checks)
+    ax.set_xticks([column + 0.48 for column in range(len(modes))], modes, weight="bold")
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.set_xlim(0, len(modes))
+    ax.set_ylim(len(checks) - 0.5, -0.5)
+    ax.set_xlabel("=  as in eager mode      ≠  another result      !  an error")
+    ax.set_title(title or "Outcomes in each mode", loc="left")
+    return ax
+
+
 def plot_calls(log, ax: Axes | None = None, title: str = "") -> Axes:
     """The calls of a `CompilationLog` as a staircase: a row each, begun where the last one ended.
 

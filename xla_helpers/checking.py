@@ -1,0 +1,353 @@
+"""Run a function eagerly, as a graph and compiled, and say where the three part."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .agreement import largest_difference
+from .comparing import TOLERANCE
+from .tables import Table
+from .timing import check_callable
+
+VANISHING = {"Assert", "CheckNumerics"}
+"""Operations that TensorFlow runs as checks and that XLA replaces by nothing."""
+
+RANDOM = re.compile(
+    r"(Stateless|Stateful)?(Random(?!Get|.*FullInt)|Truncated|Parameterized|StandardNormal|Multin)"
+)
+"""Operations that draw what a reader asked for, without those that only prepare a seed."""
+
+UNSUPPORTED = re.compile(r"(\w+) \(No registered '\1' OpKernel")
+GUARD = re.compile(r"(/Assert)?(/AssertGuard/Assert)?$")  # what TensorFlow adds to a check's name
+
+SHOWN = 64  # characters of an outcome in a table
+ENTRIES = 6  # entries of an array that are shown
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one mode made of a call.
+
+    result: what it returned, tensors as NumPy arrays; None after an error. error: what it raised.
+    difference: the largest relative difference from eager; infinity where numbers cannot say it.
+    reason: in words, how it differs from eager; empty when it does not.
+    """
+
+    mode: str
+    result: object = None
+    error: Exception | None = None
+    difference: float = 0.0
+    reason: str = ""
+
+    @property
+    def short(self) -> str:
+        """The result, or the error's type and its first telling line, at most `SHOWN` long."""
+        if self.error is None:
+            return _cut(_describe(self.result))
+        return _cut(f"{type(self.error).__name__}: {_headline(self.error)}")
+
+
+@dataclass(frozen=True, repr=False)
+class Check(Table):
+    """The outcomes of one call in three modes: "eager", "graph" and "XLA".
+
+    function: its name. outcomes: mode to `Outcome`. unsupported: the operations because of which
+    XLA refuses the function. vanished: the checks in the graph that XLA leaves out, by name.
+    random: the operations in the graph that draw random numbers. tolerance: the relative
+    difference that was allowed.
+    """
+
+    function: str
+    outcomes: dict[str, Outcome]
+    unsupported: tuple[str, ...] = ()
+    vanished: tuple[str, ...] = ()
+    random: tuple[str, ...] = ()
+    tolerance: float = TOLERANCE
+
+    def __getitem__(self, mode: str) -> Outcome:
+        return self.outcomes[mode]
+
+    @property
+    def errors(self) -> dict[str, Exception]:
+        """Mode to what it raised, for the modes that gave no result."""
+        return {mode: o.error for mode, o in self.outcomes.items() if o.error is not None}
+
+    @property
+    def differences(self) -> dict[str, str]:
+        """Mode to how it differs from eager, for the modes that do."""
+        return {mode: o.reason for mode, o in self.outcomes.items() if o.reason}
+
+    @property
+    def agrees(self) -> bool:
+        """True when all modes gave the same result, and XLA left out no check."""
+        return not (self.errors or self.differences or self.vanished)
+
+    @property
+    def verdict(self) -> str:
+        """What was found, in a sentence or a few."""
+        return " ".join(self._sentences()) or "The same result in all three modes."
+
+    def _sentences(self):
+        if len(self.errors) == len(self.outcomes):
+            yield "It fails in every mode: look at the arguments first."
+        if self.unsupported:
+            yield f"XLA does not support {', '.join(self.unsupported)}."
+        for mode, reason in self.differences.items():
+            if not (mode == "XLA" and self.unsupported):
+                yield f"{mode} {reason}."
+        if self.vanished:
+            number = "a check" if len(self.vanished) == 1 else f"{len(self.vanished)} checks"
+            yield f"XLA leaves out {number}: {', '.join(self.vanished)}."
+        if self.differences and self.random:
+            yield f"It draws random numbers ({', '.join(self.random)}): each mode may draw its own."
+
+    def _title(self):
+        return f"{self.function}: {self.verdict}"
+
+    def _columns(self):
+        return ["", "outcome", "against eager"]
+
+    def _rows(self):
+        return [[mode, o.short, _against(o, self["eager"])] for mode, o in self.outcomes.items()]
+
+
+def check(fn: Callable, *args, tolerance: float = TOLERANCE) -> Check:
+    """Call ``fn(*args)`` eagerly, as a graph and compiled, and compare the three.
+
+    It builds ``tf.function(fn)`` and ``tf.function(fn, jit_compile=True)`` itself. A `tf.function`
+    is unwrapped to the Python function inside it, and its options are not used. In eager mode
+    every `tf.function` that `fn` calls runs eagerly too. NumPy arrays are made tensors first.
+
+    Results are equal when they differ by at most `tolerance`, relative to the largest magnitude
+    of each array. Integers, text and shapes must be the same, and NaN must stand in the same
+    places. Two errors are not compared. Variables that the graph uses start each mode with the
+    values that they have now, and have them again afterwards. Other state, such as a Python list
+    or the place in a stream of random numbers, goes on from mode to mode.
+
+    `Check.unsupported` holds what XLA's error names, which is the first operation only, and the
+    other operations of the graph that no compiler kernel is registered for.
+    Introduced in notebook 08.
+
+    Returns: a `Check`; an error of `fn` is an outcome in it.
+    Raises: TypeError when `fn` cannot be called or is a graph already, RuntimeError inside of a
+    `tf.function`.
+    """
+    import tensorflow as tf
+
+    check_callable(fn)
+    if isinstance(fn, tf.types.experimental.ConcreteFunction):
+        raise TypeError("`fn` is a ConcreteFunction, a graph already: give the Python function")
+    if not tf.executing_eagerly():
+        raise RuntimeError("check() was called inside of a tf.function: call it from plain Python")
+    python = getattr(fn, "python_function", fn)
+    args = tf.nest.map_structure(_as_tensor, args)
+    modes = {
+        "eager": python,
+        "graph": tf.function(python),
+        "XLA": tf.function(python, jit_compile=True),
+    }
+    graph = _trace(modes["graph"], args)
+    outcomes = {}
+    for mode, function in modes.items():
+        with _variables_restored(graph):
+            outcome = _run(mode, function, args)
+        outcomes[mode] = _against_eager(outcome, outcomes.get("eager", outcome), tolerance)
+    operations = list(_operations(graph.as_graph_def())) if graph else []
+    return Check(
+        function=_name(python),
+        outcomes=outcomes,
+        unsupported=_unsupported(operations, outcomes["XLA"].error),
+        vanished=_once(GUARD.sub("", name) or name for name, op in operations if op in VANISHING),
+        random=_once(op for _, op in operations if RANDOM.match(op)),
+        tolerance=tolerance,
+    )
+
+
+def _as_tensor(value):
+    import tensorflow as tf
+
+    return tf.convert_to_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def _name(function):
+    """Its own name; that of its class for a model, which has none; a lambda has neither."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return "the function" if name == "<lambda>" else name
+
+
+@contextmanager
+def _functions_run_eagerly(eagerly: bool) -> Iterator[None]:
+    """The same whatever the caller has set, and afterwards as the caller has set it."""
+    import tensorflow as tf
+
+    before = tf.config.functions_run_eagerly()
+    tf.config.run_functions_eagerly(eagerly)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(before)
+
+
+def _trace(function, args):
+    """The graph of the call, or None when it has none: then the modes below say why."""
+    with _functions_run_eagerly(False):
+        try:
+            return function.get_concrete_function(*args).graph
+        except Exception:
+            return None
+
+
+@contextmanager
+def _variables_restored(graph) -> Iterator[None]:
+    """The variables that the graph uses, found as they were after the block."""
+    saved = (
+        [(variable, np.array(variable.numpy())) for variable in graph.variables] if graph else []
+    )
+    try:
+        yield
+    finally:
+        for variable, value in saved:
+            variable.assign(value)
+
+
+def _run(mode, function, args):
+    import tensorflow as tf
+
+    with _functions_run_eagerly(mode == "eager"):
+        try:
+            if mode != "eager":  # traced apart, a call is no reason to warn of retracing
+                function.get_concrete_function(*args)
+            return Outcome(mode, tf.nest.map_structure(_as_array, function(*args)))
+        except Exception as error:
+            return Outcome(mode, error=error)
+
+
+def _as_array(leaf):
+    """A leaf of a result as NumPy; what has parts, such as a ragged tensor, as the list of them."""
+    import tensorflow as tf
+
+    if isinstance(leaf, tf.Variable):
+        leaf = leaf.value()
+    parts = tf.nest.flatten(leaf, expand_composites=True)
+    if len(parts) != 1 or parts[0] is not leaf:
+        return [_as_array(part) for part in parts]
+    if isinstance(leaf, str):
+        return np.asarray(leaf.encode(), object)  # as a tensor of text gives it
+    return leaf if leaf is None else np.asarray(leaf)
+
+
+def _against_eager(outcome, eager, tolerance):
+    """The outcome with what sets it apart from eager's."""
+    if outcome.error is not None and eager.error is not None:
+        return outcome
+    if outcome.error is not None or eager.error is not None:
+        what = ("a result", "an error") if outcome.error is None else ("an error", "a result")
+        return replace(outcome, difference=np.inf, reason=f"gives {what[0]} instead of {what[1]}")
+    try:
+        difference = largest_difference(outcome.result, eager.result, equal_nan=True)
+    except ValueError as error:
+        what = str(error).replace("the reference's", "eager's").replace("the reference", "eager")
+        what = what.removeprefix("its result ") if " differs in " in what else f"differs: {what}"
+        return replace(
+            outcome, difference=np.inf, reason=what.replace("differs: its ", "differs: ")
+        )
+    reason = f"differs by {difference:.1g}, allowed {tolerance:.1g}"
+    reason = reason if difference > tolerance else ""
+    return replace(outcome, difference=difference, reason=reason)
+
+
+def _against(outcome, eager):
+    """The last column of the table."""
+    if outcome is eager:
+        return ""
+    if outcome.error is not None and eager.error is not None:
+        return "an error too"
+    return outcome.reason or (
+        f"the same to {outcome.difference:.1g}" if outcome.difference else "the same"
+    )
+
+
+def _operations(graph_def):
+    """Name and type of every operation that a graph can reach, bodies of loops and calls too."""
+    library = {function.signature.name: function for function in graph_def.library.function}
+
+    def walk(nodes, path, inside, above):
+        for node in nodes:
+            name = node.name if node.name.startswith(inside) else inside + node.name
+            yield path + name, node.op
+            for called in _called(node):
+                if called in library and called not in above:
+                    nodes_inside = library[called].node_def
+                    # The body of a loop names its operations after the loop, a function does not.
+                    if any(n.name.startswith(f"{node.name}/") for n in nodes_inside):
+                        yield from walk(nodes_inside, path, f"{node.name}/", above | {called})
+                    else:
+                        yield from walk(nodes_inside, f"{path}{name}/", "", above | {called})
+
+    return walk(graph_def.node, "", "", frozenset())
+
+
+def _called(node):
+    """The names of the functions that a node calls, such as the two branches of an `If`."""
+    for attribute in node.attr.values():
+        for function in (attribute.func, *attribute.list.func):
+            if function.name:
+                yield function.name
+
+
+def _once(names):
+    return tuple(dict.fromkeys(names))
+
+
+def _unsupported(operations, error):
+    """What the error names, then what else of the graph has no kernel for XLA; only after an error.
+
+    The registry of kernels is full only once XLA has been asked to compile something.
+    """
+    if error is None:
+        return ()
+    others = (op for _, op in operations if op != "Placeholder" and not _has_kernel(op))
+    return _once([*UNSUPPORTED.findall(str(error)), *others])
+
+
+def _has_kernel(operation):
+    from tensorflow.python.framework import kernels
+
+    registered = kernels.get_registered_kernels_for_op(operation).kernel
+    return any(re.fullmatch(r"XLA_\w+_JIT", kernel.device_type) for kernel in registered)
+
+
+def _headline(error):
+    """The line of an error's message that says what is wrong, without TensorFlow's brackets."""
+    unsupported = UNSUPPORTED.findall(str(error))
+    if unsupported:
+        return f"unsupported {', '.join(unsupported)}"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no message"]
+    kind, line = f"{type(error).__name__}: ", lines[0]
+    if line == "in user code:":  # an error while tracing, below the lines of code that led to it
+        line = next((other for other in lines if other.startswith(kind)), lines[-1])
+    if line == "Graph execution error:":  # the message stands above the node's name
+        pairs = zip(lines, lines[1:], strict=False)
+        line = next((above for above, below in pairs if below.startswith("[[{{node")), lines[-1])
+    line = line.removeprefix(kind)
+    return re.sub(r"\{\{.*?\}\}|\[Op:.*|name: *$", "", line).strip()
+
+
+def _describe(value):
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_describe(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "(" + ", ".join(map(_describe, value)) + ")"
+    if value is None:
+        return "None"
+    array = np.asarray(value)
+    if array.size > ENTRIES:
+        return f"{array.dtype}{list(array.shape)}"
+    return " ".join(np.array2string(array, precision=4, separator=", ").split())
+
+
+def _cut(text):
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

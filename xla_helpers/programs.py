@@ -19,6 +19,10 @@ NOT_KERNELS = {
 CALLS_INSIDE = {"call", "while", "conditional"}
 
 
+class StaticShapeError(ValueError):
+    """A shape is not static, and XLA compiles static ones only."""
+
+
 @dataclass(frozen=True)
 class Array:
     """An array in memory: its name, element type, shape, and size in bytes."""
@@ -166,20 +170,28 @@ def optimised_module(fn: Callable, *args):
     """
     from tensorflow.compiler.xla.service import hlo_pb2
 
+    serialized = compiler_ir(fn, args, "optimized_hlo_proto_serialized")
+    return hlo_pb2.HloProto.FromString(serialized).hlo_module
+
+
+def compiler_ir(fn: Callable, args, stage: str) -> str | bytes:
+    """What XLA holds at a stage of compiling ``fn(*args)``, as text or bytes.
+
+    stage: a name that `experimental_get_compiler_ir` knows, such as "hlo".
+    Raises: ValueError when a shape is not static.
+    """
     # TensorFlow does not look up the defaults of arguments here, so they are given.
     bound = inspect.signature(fn.python_function).bind(*args)
     bound.apply_defaults()
     try:
-        compiler_ir = fn.experimental_get_compiler_ir(*bound.args, **bound.kwargs)
-        serialized = compiler_ir(stage="optimized_hlo_proto_serialized")
+        return fn.experimental_get_compiler_ir(*bound.args, **bound.kwargs)(stage=stage)
     except ValueError as error:
         if "static" not in str(error):
             raise
-        raise ValueError(
+        raise StaticShapeError(
             "XLA compiles static shapes only, and `fn` was traced with an unknown one: inspect a "
             "tf.function without `input_signature` and `reduce_retracing`, called with tensors"
         ) from error
-    return hlo_pb2.HloProto.FromString(serialized).hlo_module
 
 
 def _walk(computation, computations):

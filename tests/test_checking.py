@@ -200,6 +200,7 @@ def test_vanished_checks_of_loops_and_branches(tf):
     def guarded(x):
         tf.debugging.assert_positive(x)
         tf.debugging.Assert(tf.reduce_all(x > 0), [x], name="mine")
+        tf.debugging.assert_less(x, 9.0, message="has another name in the graph")
         for _ in tf.range(2):
             if tf.reduce_sum(x) > 0:
                 tf.debugging.assert_less(x, 100.0)
@@ -212,12 +213,13 @@ def test_vanished_checks_of_loops_and_branches(tf):
     assert sorted(vanished) == [
         "PartitionedCall/CheckNumerics",
         "PartitionedCall_1/CheckNumerics",
+        "assert_less",
         "assert_positive/assert_less",
         "mine",
         "while/cond/CheckNumerics",
         "while/cond/assert_less",
     ]
-    assert "XLA leaves out 6 checks: " in result.verdict
+    assert "XLA leaves out 7 checks: " in result.verdict
 
 
 def test_one_vanished_check(tf):

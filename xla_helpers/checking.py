@@ -21,7 +21,7 @@ RANDOM = re.compile(
 """Operations that draw what a reader asked for, without those that only prepare a seed."""
 
 UNSUPPORTED = re.compile(r"(\w+) \(No registered '\1' OpKernel")
-GUARD = re.compile(r"(/Assert)?(/AssertGuard/Assert)?$")  # what TensorFlow adds to a check's name
+GUARD = re.compile(r"(/Assert)*(/AssertGuard/Assert)?$")  # what TensorFlow adds to a check's name
 
 SHOWN = 64  # characters of an outcome in a table
 ENTRIES = 6  # entries of an array that are shown

@@ -125,7 +125,8 @@ def check(fn: Callable, *args, tolerance: float = TOLERANCE) -> Check:
     of each array. Integers, text and shapes must be the same, and NaN must stand in the same
     places. Two errors are not compared. Variables that the graph uses start each mode with the
     values that they have now, and have them again afterwards. Other state, such as a Python list
-    or the place in a stream of random numbers, goes on from mode to mode.
+    or the place in a stream of random numbers, goes on from mode to mode. A function loaded from
+    a SavedModel holds no Python, so its first row is a graph too.
 
     `Check.unsupported` holds what XLA's error names, which is the first operation only, and the
     other operations of the graph that no compiler kernel is registered for.

@@ -66,7 +66,7 @@ def plot_checks(checks: dict, ax: Axes | None = None, title: str = "") -> Axes:
     if not checks:
         raise ValueError("`checks` holds no check: there is nothing to draw")
     ax = ax or new_axes(0.9 + 0.36 * len(checks))
-    same, differs, error = colours(3)
+    same, _, error, differs = colours(4)
     modes = list(next(iter(checks.values())).outcomes)
     for row, check in enumerate(checks.values()):
         for column, mode in enumerate(modes):
@@ -87,7 +87,7 @@ def plot_checks(checks: dict, ax: Axes | None = None, title: str = "") -> Axes:
     ax.set_xlim(0, len(modes))
     ax.set_ylim(len(checks) - 0.5, -0.5)
     ax.set_xlabel("=  as in eager mode      ≠  another result      !  an error")
-    ax.set_title(title or "Outcomes in each mode", loc="left")
+    ax.set_title(title or "Outcomes in each mode", loc="left", pad=10)
     return ax
 
 

@@ -38,4 +38,4 @@ address: set-up ## write the repository's address everywhere (REPO=owner/name)
 	$(BIN)/python tools/set_address.py "$(REPO)"
 
 checkpoint: set-up ## train the small GPT-2 that ships with the package
-	$(BIN)/python tools/train_checkpoint.py
+	$(BIN)/python tools/notebooks.py run -p gpt2_folder "$(CURDIR)/xla_helpers/data/tiny-gpt2" 7

@@ -190,6 +190,15 @@ def test_python_values_and_defaults_are_part_of_the_program(tf, jit, archive, he
     assert recorded(report) == digests([report.inputs[0] * np.float32(3)])
 
 
+def test_tensors_from_outside_are_inputs_and_constants_inside_are_not(tf, jit, archive, here):
+    outside = tf.constant([1234.5, 6789.5])
+    report = write_bug_report(archive, jit(lambda x: x * outside), tf.ones([2]))
+    assert len(report.inputs) == 2 and b"1234.5" not in everything(archive)
+    inside = jit(lambda x: x * tf.constant([1234.5, 6789.5]))
+    report = write_bug_report(archive, inside, tf.ones([2]))
+    assert len(report.inputs) == 1 and b"1234.5" in everything(archive)
+
+
 def test_an_argument_that_sets_a_shape_is_part_of_the_program(tf, jit, archive, here):
     report = write_bug_report(archive, jit(lambda n: tf.range(n)), tf.constant(4))
     assert report.inputs == [] and report.details["outputs"][0]["shape"] == [4]

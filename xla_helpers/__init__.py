@@ -4,7 +4,7 @@ from .checkpoints import find_checkpoint
 from .comparing import Comparison, ComparisonError, Ratio, Sweep, compare, sweep
 from .compilations import CompilationLog, programs_compiled
 from .diagrams import plot_calls, plot_graph, plot_program
-from .errors import CaughtError, expect_error
+from .errors import CaughtError, expect_error, not_yet
 from .plotting import picture, plot_comparison, plot_ratios, plot_sweep
 from .processes import ProcessError, Run, run_in_process
 from .programs import Kernel, Program, inspect_program
@@ -32,6 +32,7 @@ __all__ = [
     "format_seconds",
     "inspect_program",
     "measure",
+    "not_yet",
     "picture",
     "plot_calls",
     "plot_comparison",

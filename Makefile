@@ -2,8 +2,10 @@
 # Another interpreter: PYTHON=python3.12 make test
 PYTHON ?= python3
 BIN := .venv/bin
+# Where notebooks record their comparisons, for make report.
+export XLA_RESULTS ?= $(CURDIR)/build/results
 
-.PHONY: help set-up lab test test-browser test-workshop run refresh site workshop lint lock address checkpoint
+.PHONY: help set-up lab test test-browser test-workshop run refresh report site workshop lint lock address checkpoint
 .SILENT:
 
 help: ## list these commands
@@ -31,6 +33,9 @@ run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOK
 
 refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4")
 	$(BIN)/python tools/notebooks.py refresh $(NOTEBOOKS)
+
+report: set-up ## one page: this machine beside published figures and others (RESULTS="here there")
+	$(BIN)/python tools/make_report.py $(RESULTS)
 
 site: set-up ## build the site from the committed outputs into build/site
 	$(BIN)/python tools/build_site.py

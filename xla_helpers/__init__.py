@@ -5,15 +5,17 @@ from .comparing import Comparison, ComparisonError, Ratio, Sweep, compare, sweep
 from .compilations import CompilationLog, programs_compiled
 from .diagrams import plot_calls, plot_graph, plot_program
 from .errors import CaughtError, expect_error, not_yet
-from .plotting import picture, plot_comparison, plot_ratios, plot_sweep
+from .plotting import picture, plot_comparison, plot_ratios, plot_results, plot_sweep
 from .processes import ProcessError, Run, run_in_process
 from .programs import Kernel, Program, inspect_program
+from .results import Claim, Published, Result, read_published, read_results, record
 from .startup import describe_machine, prepare_tensorflow
 from .tables import format_bytes, format_seconds
 from .timing import Measurement, measure
 
 __all__ = [
     "CaughtError",
+    "Claim",
     "Comparison",
     "ComparisonError",
     "CompilationLog",
@@ -21,7 +23,9 @@ __all__ = [
     "Measurement",
     "ProcessError",
     "Program",
+    "Published",
     "Ratio",
+    "Result",
     "Run",
     "Sweep",
     "compare",
@@ -39,9 +43,13 @@ __all__ = [
     "plot_graph",
     "plot_program",
     "plot_ratios",
+    "plot_results",
     "plot_sweep",
     "prepare_tensorflow",
     "programs_compiled",
+    "read_published",
+    "read_results",
+    "record",
     "run_in_process",
     "sweep",
 ]

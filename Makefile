@@ -2,8 +2,10 @@
 # Another interpreter: PYTHON=python3.12 make test
 PYTHON ?= python3
 BIN := .venv/bin
+# Where notebooks record their comparisons, for make report.
+export XLA_RESULTS ?= $(CURDIR)/build/results
 
-.PHONY: help set-up lab test run refresh lint lock address checkpoint
+.PHONY: help set-up lab test test-browser test-workshop run refresh report site workshop lint lock address checkpoint
 .SILENT:
 
 help: ## list these commands
@@ -20,11 +22,26 @@ lab: set-up ## open JupyterLab on the notebooks
 test: set-up ## check the helpers, then every notebook
 	$(BIN)/python -m pytest
 
+test-browser: set-up ## check the site, the slides and JupyterLab in Chromium
+	$(BIN)/python -m pytest -m browser tests/test_browser.py
+
+test-workshop: set-up ## execute every learner copy, open and answered
+	$(BIN)/python -m pytest -m workshop tests/test_workshop.py
+
 run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4")
 	$(BIN)/python tools/notebooks.py run $(PARAMS) $(NOTEBOOKS)
 
 refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4")
 	$(BIN)/python tools/notebooks.py refresh $(NOTEBOOKS)
+
+report: set-up ## one page: this machine beside published figures and others (RESULTS="here there")
+	$(BIN)/python tools/make_report.py $(RESULTS)
+
+site: set-up ## build the site from the committed outputs into build/site
+	$(BIN)/python tools/build_site.py
+
+workshop: set-up ## write learner copies and slides into build/workshop
+	$(BIN)/python tools/build_workshop.py
 
 lint: set-up ## check the style of code and notebooks
 	$(BIN)/ruff check

@@ -1,6 +1,7 @@
 """`make run`, `make refresh` and `make address`, on small notebooks of their own."""
 
 import json
+import re
 
 import nbformat
 import pytest
@@ -153,6 +154,23 @@ def test_refresh_writes_outputs_in_place(refreshed):
     assert [cell.execution_count for cell in first.cells] == [1, 2]
     assert [cell.id for cell in first.cells] == ["cell-0", "cell-1"]
     assert "'last'" in (folder / "04_good.ipynb").read_text()
+
+
+def test_refresh_writes_what_a_notebook_costs_into_the_readme(tmp_path):
+    rows = [
+        "| 01 | [One](notebooks/01_one.ipynb) | Why? | | | [Colab](x) |",
+        "| 02 | [Two](notebooks/02_two.ipynb) | Why? | 1 s | 0.1 GiB | [Colab](x) |",
+    ]
+    readme = tmp_path / "README.md"
+    readme.write_text("\n".join(rows))
+    hold = "import time\nheld = bytearray(2**29)\ntime.sleep(1.1)"
+    save(tmp_path / "notebooks", "01_one", hold)
+    assert notebooks.refresh([tmp_path / "notebooks" / "01_one.ipynb"]) == []
+    first, second = readme.read_text().splitlines()
+    cost = re.fullmatch(r"(.+) (\d+) s \| ([\d.]+) GiB( \| \[Colab\]\(x\) \|)", first)
+    assert rows[0] == f"{cost.group(1)} |{cost.group(4)}"
+    assert int(cost.group(2)) >= 1 and float(cost.group(3)) >= 0.5
+    assert second == rows[1]
 
 
 def test_refresh_leaves_refused_notebooks_as_they_were(refreshed):

@@ -1,12 +1,13 @@
 """Execute the notebooks: `run` into build/, with other parameters; `refresh` in place."""
 
 import argparse
-import base64
 import os
 import re
 import sys
 import time
 from pathlib import Path
+
+from readme import PeakMemory, keep_cost, keep_picture
 
 ROOT = Path(__file__).resolve().parent.parent
 CELL_SECONDS = 1800  # a cell that takes longer hangs
@@ -183,23 +184,20 @@ def refresh_one(path):
     )
     started = []
     client.on_cell_start = lambda cell, cell_index: started.append(cell_index)
+    start = time.perf_counter()
     try:
-        client.execute()
+        with PeakMemory() as peak:
+            client.execute()
     except Exception as error:
         number = ordinal(notebook.cells, started[-1]) if started else 0
         name = getattr(error, "ename", type(error).__name__)
         reason = f"cell {number}: {name}: {message_of(error)}"
         raise Refused(f"{reason}; left as it was") from error
     refuse_stderr(notebook)
+    seconds = time.perf_counter() - start
     write(tidy(notebook), path)
-    keep_readme_picture(notebook, path.parent.parent)
-
-
-def keep_readme_picture(notebook, root):
-    """Write the figure of the cell tagged `readme-picture`, if there is one, for the README."""
-    for cell in notebook.cells:
-        if "readme-picture" in cell.metadata.get("tags", []):
-            (root / "README.png").write_bytes(base64.b64decode(cell.outputs[0].data["image/png"]))
+    keep_picture(notebook, path.parent.parent)
+    keep_cost(path.name, seconds, peak.bytes, path.parent.parent)
 
 
 def refuse_stderr(notebook):

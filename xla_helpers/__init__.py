@@ -5,8 +5,8 @@ from .checkpoints import find_checkpoint
 from .comparing import Comparison, ComparisonError, Ratio, Sweep, compare, sweep
 from .compilations import CompilationLog, programs_compiled
 from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
-from .errors import CaughtError, expect_error
-from .plotting import picture, plot_comparison, plot_ratios, plot_sweep
+from .errors import CaughtError, expect_error, not_yet
+from .plotting import picture, plot_comparison, plot_ratios, plot_results, plot_sweep
 from .processes import ProcessError, Run, run_in_process
 from .programs import Kernel, Program, inspect_program
 from .reports import (
@@ -17,6 +17,7 @@ from .reports import (
     replay_bug_report,
     write_bug_report,
 )
+from .results import Claim, Published, Result, read_published, read_results, record
 from .startup import describe_machine, prepare_tensorflow
 from .tables import format_bytes, format_seconds
 from .timing import Measurement, measure
@@ -26,6 +27,7 @@ __all__ = [
     "BugReportError",
     "CaughtError",
     "Check",
+    "Claim",
     "Comparison",
     "ComparisonError",
     "CompilationLog",
@@ -34,8 +36,10 @@ __all__ = [
     "Outcome",
     "ProcessError",
     "Program",
+    "Published",
     "Ratio",
     "Replay",
+    "Result",
     "Run",
     "Sweep",
     "check",
@@ -47,6 +51,7 @@ __all__ = [
     "format_seconds",
     "inspect_program",
     "measure",
+    "not_yet",
     "picture",
     "plot_calls",
     "plot_checks",
@@ -54,11 +59,15 @@ __all__ = [
     "plot_graph",
     "plot_program",
     "plot_ratios",
+    "plot_results",
     "plot_sweep",
     "prepare_tensorflow",
     "programs_compiled",
     "read_bug_report",
     "replay_bug_report",
+    "read_published",
+    "read_results",
+    "record",
     "run_in_process",
     "sweep",
     "write_bug_report",

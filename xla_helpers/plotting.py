@@ -147,6 +147,43 @@ def plot_ratios(
     return ax
 
 
+def plot_results(own, others=(), published=(), ax: Axes | None = None, title: str = "") -> Axes:
+    """The medians of a `Result`, those of the same comparison elsewhere, and published figures.
+
+    own: drawn in colour, with its samples. others: `Result`s, drawn as grey dots. published:
+    `Published`, drawn as diamonds, with their standard deviation where they have one.
+    Introduced in notebook 12.
+    """
+    labels = list(own.comparison.measurements)
+    ax = ax or new_axes(1.4 + 0.6 * len(labels))
+    (colour,) = colours(1)
+    for row, label in enumerate(labels):
+        _draw_samples(ax, row, own.comparison[label], colour)
+        elsewhere = [r.comparison.measurements.get(label) for r in others]
+        medians = [m.median for m in elsewhere if m]
+        ax.plot(medians, [row + 0.2] * len(medians), "o", color=GREY, alpha=0.6, markersize=5)
+    for number, figures in enumerate(published, start=1):
+        shown = {labels.index(x): pair for x, pair in figures.seconds.items() if x in labels}
+        means, deviations = np.reshape(list(shown.values()), (-1, 2)).T
+        shade = colours(number + 1)[number]
+        style = {"color": shade, "markerfacecolor": "none", "capsize": 3}
+        places = np.array(list(shown)) + 0.32
+        ax.errorbar(means, places, xerr=deviations, fmt="D", label=figures.hardware, **style)
+    ax.plot([], [], "|", color=colour, markersize=12, markeredgewidth=2.5, label="this machine")
+    if others:
+        ax.plot([], [], "o", color=GREY, alpha=0.6, label="other machines")
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.7)
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    seconds_axis(ax.xaxis)
+    ax.set_xlabel("time per call, log scale (dot: sample, bar: median, diamond: published)")
+    ax.set_title(title or own.name, loc="left")
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.08), ncols=4, frameon=False, borderpad=0)
+    tidy(ax)
+    return ax
+
+
 def label_lines(ax: Axes, lines: dict) -> None:
     """Write each label at the right end of its line, apart from its neighbours.
 

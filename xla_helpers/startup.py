@@ -51,22 +51,25 @@ def log_path() -> str | None:
 
 def describe_machine() -> str:
     """One line with what a measurement depends on: processor, cores, accelerators, versions."""
+    return " · ".join(machine_facts().values())
+
+
+def machine_facts() -> dict[str, str]:
+    """What a measurement depends on, and nothing that names its owner: name to text."""
     import tensorflow as tf
 
     gpus = tf.config.list_physical_devices("GPU")
     names = [
         tf.config.experimental.get_device_details(gpu).get("device_name", "GPU") for gpu in gpus
     ]
-    return " · ".join(
-        [
-            _processor(),
-            f"{_usable_cores()} cores",
-            *_last_level_cache(),
-            ", ".join(names) or "no GPU",
-            f"Python {platform.python_version()}",
-            f"TensorFlow {tf.__version__}",
-        ]
-    )
+    return {
+        "processor": _processor(),
+        "cores": f"{_usable_cores()} cores",
+        **_last_level_cache(),
+        "accelerators": ", ".join(names) or "no GPU",
+        "Python": f"Python {platform.python_version()}",
+        "TensorFlow": f"TensorFlow {tf.__version__}",
+    }
 
 
 def _keep_python_stderr() -> None:
@@ -83,10 +86,10 @@ def _usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
-def _last_level_cache() -> list[str]:
+def _last_level_cache() -> dict[str, str]:
     """The size of the largest cache as Linux gives it, such as 32768K, or nothing."""
     caches = sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"))
-    return [f"cache {caches[-1].read_text().strip()}"] if caches else []
+    return {"cache": f"cache {caches[-1].read_text().strip()}"} if caches else {}
 
 
 def _processor() -> str:

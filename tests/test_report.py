@@ -1,0 +1,81 @@
+"""The report as one page: pictures inside, foreign files named, nothing taken on trust."""
+
+import re
+
+import pytest
+
+import make_report
+from xla_helpers import record, results
+
+HOSTILE = "<script>alert(1)</script>"
+
+
+@pytest.fixture
+def recorded(tmp_path, monkeypatch):
+    """Makes a folder with results of a machine."""
+
+    def make(name, machine, eager=0.5):
+        monkeypatch.setenv(results.FOLDER, str(tmp_path / name))
+        monkeypatch.setattr(results, "machine_facts", lambda: {"processor": machine})
+        record("five-modes", {"eager": eager, "plain": 0.1, "True": 0.4, "False": 0.1})
+        record("generate", {"eager": 0.4, "XLA": 0.003})
+        return tmp_path / name
+
+    return make
+
+
+def report(tmp_path, *places):
+    out = tmp_path / "out" / "report.html"
+    status = make_report.main([*map(str, places), "--out", str(out)])
+    return status, out.read_text() if out.exists() else None
+
+
+def test_one_page_holds_everything(recorded, tmp_path):
+    status, page = report(tmp_path, recorded("own", "My processor"))
+    assert status == 0
+    assert "My processor" in page and "Kaggle GPU" in page and "Stack Overflow" in page
+    assert page.count("data:image/png;base64,") == page.count("<img alt=") == 2
+    assert not re.search(r"(src|href)=[\"']?https?:", page)
+    assert "XLA is slower than the graph" in page and "holds: 4 times" in page
+    assert "Skipped files" not in page
+
+
+def test_a_class_is_counted(recorded, tmp_path):
+    own = recorded("own", "My processor")
+    laptops = [recorded(f"class/{n}", f"Laptop {n}", 0.05 + n) for n in range(3)]
+    status, page = report(tmp_path, own, tmp_path / "class")
+    assert status == 0
+    assert "3 other results" in page
+    assert all(f"Laptop {n}" in page for n in range(len(laptops)))
+    assert "holds: 2" in page and "does not hold: 1" in page
+
+
+def test_other_files_are_named_on_the_page_and_on_stderr(recorded, tmp_path, capsys):
+    own = recorded("own", "My processor")
+    (own / "broken.json").write_text("{")
+    status, page = report(tmp_path, own)
+    assert status == 0
+    assert "broken.json: not JSON" in page
+    assert "broken.json: not JSON" in capsys.readouterr().err
+
+
+def test_words_from_a_file_are_no_html(recorded, tmp_path):
+    status, page = report(tmp_path, recorded("own", HOSTILE), recorded("other", HOSTILE))
+    assert status == 0
+    assert HOSTILE not in page and "&lt;script&gt;" in page
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_without_results_it_says_how_to_get_them(tmp_path, capsys, exists):
+    place = tmp_path / "results"
+    if exists:
+        place.mkdir()
+    status, page = report(tmp_path, place)
+    assert (status, page) == (1, None)
+    assert "`make run`" in capsys.readouterr().err
+
+
+def test_a_place_that_is_not_there_is_an_error(recorded, tmp_path, capsys):
+    status, page = report(tmp_path, recorded("own", "My processor"), tmp_path / "absent")
+    assert (status, page) == (1, None)
+    assert "there is no" in capsys.readouterr().err

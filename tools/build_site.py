@@ -1,0 +1,96 @@
+"""Build the site: the README and the notebooks with their committed outputs, as HTML in build/site.
+
+Nothing is executed, and the pages ask no other host for anything.
+"""
+
+import argparse
+import re
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+from sphinx.cmd.build import main as sphinx
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+TITLE = (ROOT / "README.md").read_text().splitlines()[0].removeprefix("# ")
+SETTINGS = {
+    "project": TITLE,
+    "author": PROJECT["authors"][0]["name"],
+    "extensions": "myst_nb",
+    "html_theme": "furo",
+    "html_title": TITLE,
+    "nb_execution_mode": "off",
+    "html_copy_source": 0,
+    "html_use_index": 0,
+    "html_show_sphinx": 0,
+    "html_show_copyright": 0,
+    "myst_heading_anchors": 3,
+}
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="build_site.py", description=__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "site", help="folder to write")
+    out = parser.parse_args(arguments).out
+    source = out.with_name(f"{out.name}-source")
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.rmtree(out, ignore_errors=True)
+    gather(ROOT, source)
+    settings = [f"-D{name}={value}" for name, value in SETTINGS.items()]
+    status = sphinx(
+        ["-C", "-W", "--keep-going", "-q", "-j", "auto", *settings, str(source), str(out)]
+    )
+    if status == 0:
+        print(f"{len(list(out.glob('*.html')))} pages; open {out / 'index.html'}")
+    return status
+
+
+def gather(root, source):
+    """Copy what becomes a page into one folder, in the form that Sphinx reads."""
+    source.mkdir(parents=True)
+    notebooks = sorted((root / "notebooks").glob("*.ipynb"))
+    for path in notebooks:
+        nbformat.write(with_descriptions(nbformat.read(path, as_version=4)), source / path.name)
+    for name, page in PAGES.items():
+        (source / page).write_text(for_the_site((root / name).read_text()))
+    with open(source / "index.md", "a") as index:
+        index.write(contents([path.stem for path in notebooks]))
+    for picture in re.findall(r"\]\((\w+\.png)\)", (root / "README.md").read_text()):
+        shutil.copy(root / picture, source)
+    shutil.copy(root / "LICENSE", source)
+
+
+def with_descriptions(notebook):
+    """Give every picture's description to Sphinx, and drop the cell that only Colab needs."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            described = output.get("metadata", {}).get("image/png", {}).get("alt")
+            if described:
+                cell.metadata["mystnb"] = {"image": {"alt": described}}
+    notebook.cells = [cell for cell in notebook.cells if "google.colab" not in cell.source]
+    return notebook
+
+
+def for_the_site(text):
+    """All pages are in one folder, badges are words, and anchors are as Sphinx makes them."""
+    for name, page in PAGES.items():
+        text = text.replace(f"]({name})", f"]({page})")
+    text = re.sub(r"\[!\[(.+?)\]\(https:.+?\)\]", r"[\1]", text)
+    text = re.sub(r"(?<=\.ipynb)#[^)\s]+", lambda anchor: anchor.group().lower(), text)
+    return text.replace("](notebooks/", "](")
+
+
+def contents(names):
+    """The side bar's list of pages."""
+    return "\n".join(
+        ["", "```{toctree}", ":hidden:", ":caption: Notebooks", "", *names, "```", ""]
+        + ["```{toctree}", ":hidden:", ":caption: Project", "", "contributing", "```", ""]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

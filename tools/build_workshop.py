@@ -1,0 +1,159 @@
+"""Build what a workshop needs from the notebooks, in build/workshop: learner copies and slides.
+
+Learner copies have no outputs and no solutions; after each exercise stands its check, which says
+"Not yet" until the answer is right. Slides show headings, questions, code and outputs; the prose
+is in their speaker notes (press S). Nothing is executed, and the slides ask no other host.
+"""
+
+import argparse
+import copy
+import shutil
+import sys
+import textwrap
+from importlib.util import find_spec
+from pathlib import Path
+
+import nbformat
+from nbconvert import SlidesExporter
+from nbformat.v4 import new_code_cell, new_markdown_cell
+from traitlets.config import Config
+
+ROOT = Path(__file__).resolve().parents[1]
+CHECK = "\n# Check\n"  # in a solution: what stands below it checks what stands above
+GUESS = "**Guess before you run.**"
+DRAWING = "drawing"  # tag of a cell whose code a slide leaves out
+SLIDES = Path(__file__).with_name("slides")  # the template
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="build_workshop.py", description=__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "workshop", help="folder")
+    out = parser.parse_args(arguments).out
+    shutil.rmtree(out, ignore_errors=True)
+    learners, slides = out / "notebooks", out / "slides"
+    learners.mkdir(parents=True)
+    slides.mkdir()
+    shutil.copytree(player(), slides / "reveal")
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.write(learner_copy(notebook), learners / path.name)
+        (slides / f"{path.stem}.html").write_text(slides_of(notebook))
+    print(f"{len(list(learners.iterdir()))} notebooks for learners in {learners}")
+    print(f"their slides in {slides}")
+
+
+# Learner copies
+
+
+def learner_copy(notebook):
+    """The notebook without outputs and solutions, each exercise followed by its check."""
+    checks = {
+        cell.id.replace("solution", "exercise"): split(cell.source)[1]
+        for cell in notebook.cells
+        if is_solution(cell)
+    }
+    cells = []
+    for cell in without_outputs(notebook.cells):
+        if is_solution(cell) or cell.source.startswith("## Solutions"):
+            continue
+        cells.append(cell)
+        if cell.id in checks:
+            cells.append(check_cell(cell.id.replace("exercise", "check"), checks[cell.id]))
+    return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
+
+
+def is_solution(cell):
+    return "solution" in cell.metadata.get("tags", [])
+
+
+def split(solution):
+    """A solution's answer and its check."""
+    answer, check = f"\n{solution}".split(CHECK)
+    return answer.strip("\n"), check.strip("\n")
+
+
+def check_cell(name, check):
+    cell = new_code_cell(f"with xh.not_yet():\n{textwrap.indent(check, ' ' * 4)}")
+    cell.id = name
+    cell.metadata["jupyter"] = {"source_hidden": True}
+    return cell
+
+
+def without_outputs(cells):
+    cells = copy.deepcopy(cells)
+    for cell in cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    return cells
+
+
+# Slides
+
+
+def slides_of(notebook):
+    """One page of slides, from the headings, questions, code and outputs of a notebook."""
+    exporter = SlidesExporter(
+        template_name=SLIDES.name,
+        extra_template_basedirs=[str(SLIDES.parent)],
+        reveal_url_prefix="reveal",
+        reveal_theme="white",  # others ask for fonts elsewhere
+        config=Config(TagRemovePreprocessor={"enabled": True, "remove_input_tags": {DRAWING}}),
+    )
+    cells = [part for cell in notebook.cells if is_shown(cell) for part in slide_cells(cell)]
+    title = notebook.cells[0].source.splitlines()[0].removeprefix("# ")
+    shown = nbformat.v4.new_notebook(metadata=notebook.metadata | {"title": title}, cells=cells)
+    return exporter.from_notebook_node(shown)[0]
+
+
+def is_shown(cell):
+    return not (
+        is_solution(cell) or cell.source.startswith("## Solutions") or "google.colab" in cell.source
+    )
+
+
+def slide_cells(cell):
+    """The cells that a cell becomes, each marked for the slide that it stands on."""
+    if cell.cell_type == "code":
+        return [marked(without_drawing(cell), "subslide" if cell.outputs else "-")]
+    shown, kind = first_words(cell)
+    notes = cell.source.replace(shown.removeprefix("> "), "").strip()
+    parts = [marked(new_markdown_cell(shown), kind)] if shown else []
+    return parts + ([marked(new_markdown_cell(notes), "notes")] if notes else [])
+
+
+def first_words(cell):
+    """What of a cell of prose is on the slide, and which kind of slide it starts."""
+    prose, paragraphs = cell.source, cell.source.split("\n\n")
+    if prose.startswith("# "):
+        return "\n\n".join(paragraphs[:2]), "slide"
+    if prose.startswith(("## In practice", "## Exercises", "## Summary")):
+        return prose, "slide"
+    if prose.startswith("#"):
+        return paragraphs[0], "slide"
+    if cell.id.startswith("exercise"):
+        return prose, "-"
+    questions = [p for p in paragraphs if GUESS in p]
+    return (f"> {questions[0]}", "subslide") if questions else ("", "notes")
+
+
+def without_drawing(cell):
+    """A slide shows a picture, not the code that draws it."""
+    cell = copy.deepcopy(cell)
+    if any("image/png" in output.get("data", {}) for output in cell.outputs):
+        cell.metadata["tags"] = [DRAWING]
+    return cell
+
+
+def marked(cell, kind):
+    cell = copy.deepcopy(cell)
+    cell.metadata["slideshow"] = {"slide_type": kind}
+    return cell
+
+
+def player():
+    """The folder of reveal.js, which a package for Sphinx brings along."""
+    return Path(find_spec("sphinx_revealjs").origin).parent / "_static" / "revealjs"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

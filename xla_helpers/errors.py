@@ -1,9 +1,13 @@
 """Errors that a lesson expects, and checks that a learner has not met yet: shown in one line."""
 
+import re
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+
+DEFINED = re.compile(r" \(defined @ [^)]*\)")
+"""What TensorFlow adds to the name of a node: a file, which for a cell of a notebook is temporary."""
 
 
 @dataclass
@@ -14,8 +18,9 @@ class CaughtError:
 
     @property
     def lines(self) -> list[str]:
-        """Its message, line by line, without the blank ones."""
-        return [line.strip() for line in str(self.error).splitlines() if line.strip()]
+        """Its message, line by line, without the blank ones and the places in temporary files."""
+        message = DEFINED.sub("", str(self.error))
+        return [line.strip() for line in message.splitlines() if line.strip()]
 
 
 @contextmanager

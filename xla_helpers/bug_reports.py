@@ -414,7 +414,7 @@ def _run_elsewhere(path, timeout, flags=None):
 
 
 def _run_archive(path):
-    from xla_helpers.reports import run_program
+    from xla_helpers.bug_reports import run_program
 
     return run_program(path)
 

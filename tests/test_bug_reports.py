@@ -1,4 +1,4 @@
-"""Bug reports. Two tests start fresh processes; the others run the archived program in this one."""
+"""Bug reports. Two tests start fresh processes; the others run the archived program here."""
 
 import json
 import zipfile
@@ -9,9 +9,9 @@ import pytest
 from xla_helpers import (
     BugReportError,
     ProcessError,
+    bug_reports,
     read_bug_report,
     replay_bug_report,
-    reports,
     write_bug_report,
 )
 
@@ -26,10 +26,10 @@ def here(monkeypatch):
     """Run archived programs in this process, which has started TensorFlow already."""
 
     def run_here(path, timeout, flags=None):
-        value = json.loads(json.dumps(reports.run_program(path)))
+        value = json.loads(json.dumps(bug_reports.run_program(path)))
         return value["machine"], value["outcome"]
 
-    monkeypatch.setattr(reports, "_run_elsewhere", run_here)
+    monkeypatch.setattr(bug_reports, "_run_elsewhere", run_here)
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def set_details(path, **changes):
 
 
 def digests(results):
-    return [reports._fingerprint(np.asarray(result))["sha256"] for result in results]
+    return [bug_reports._fingerprint(np.asarray(result))["sha256"] for result in results]
 
 
 def recorded(report):
@@ -121,7 +121,7 @@ def test_a_crash_is_an_outcome_and_a_hang_an_error(jit, archive, here, monkeypat
     write_bug_report(archive, jit(double), 1.0)
     monkeypatch.undo()
     monkeypatch.setattr(
-        reports,
+        bug_reports,
         "run_in_process",
         lambda *args, **options: reports_process("import os; os.kill(os.getpid(), 9)"),
     )
@@ -131,7 +131,7 @@ def test_a_crash_is_an_outcome_and_a_hang_an_error(jit, archive, here, monkeypat
     set_details(archive, outcome=replay.outcome)
     assert replay_bug_report(archive).verdict == "same error"
     monkeypatch.setattr(
-        reports,
+        bug_reports,
         "run_in_process",
         lambda *args, **options: reports_process("import time; time.sleep(60)", timeout=0.2),
     )
@@ -312,7 +312,7 @@ def test_a_damaged_report_is_refused(jit, archive, here):
 
 def test_a_file_too_large_is_refused(jit, archive, here, monkeypatch):
     write_bug_report(archive, jit(double), 1.0)
-    monkeypatch.setattr(reports, "LARGEST", 10)
+    monkeypatch.setattr(bug_reports, "LARGEST", 10)
     with pytest.raises(BugReportError, match="larger than 10 bytes"):
         read_bug_report(archive)
 
@@ -339,7 +339,7 @@ def test_a_program_that_fails_gives_an_error(jit, archive, here):
 
 
 def outcome(*arrays):
-    return {"results": [reports._fingerprint(np.asarray(array)) for array in arrays]}
+    return {"results": [bug_reports._fingerprint(np.asarray(array)) for array in arrays]}
 
 
 @pytest.mark.parametrize(
@@ -357,29 +357,29 @@ def outcome(*arrays):
     ],
 )
 def test_verdicts(then, now, verdict):
-    assert reports._verdict(outcome(then), outcome(now)) == verdict
+    assert bug_reports._verdict(outcome(then), outcome(now)) == verdict
 
 
 def test_one_different_result_decides():
-    assert reports._verdict(outcome([1.0], [2.0]), outcome([1.0], [3.0])) == "different"
-    assert reports._verdict(outcome([1.0]), {"error": "E: x"}) == "other error"
-    assert reports._verdict({"error": "E: x"}, {"error": "E: y"}) == "other error"
-    assert reports._verdict({"error": "E: x"}, {"error": "E: x"}) == "same error"
+    assert bug_reports._verdict(outcome([1.0], [2.0]), outcome([1.0], [3.0])) == "different"
+    assert bug_reports._verdict(outcome([1.0]), {"error": "E: x"}) == "other error"
+    assert bug_reports._verdict({"error": "E: x"}, {"error": "E: y"}) == "other error"
+    assert bug_reports._verdict({"error": "E: x"}, {"error": "E: x"}) == "same error"
 
 
 def test_a_long_result_is_sampled():
-    fingerprint = reports._fingerprint(np.arange(1000.0))
-    assert len(fingerprint["real"]) == reports.SAMPLES
+    fingerprint = bug_reports._fingerprint(np.arange(1000.0))
+    assert len(fingerprint["real"]) == bug_reports.SAMPLES
     assert fingerprint["real"][0] == 0 and fingerprint["real"][-1] == 999
 
 
 def test_seeded_inputs_are_the_same_for_ever(tf):
     """Archives hold results for these numbers: if they change, `FORMAT` must."""
-    assert reports._draw(0, "int32", (6,)).tolist() == [5, 0, 6, 4, 4, 6]
-    assert reports._draw(1, "bool", (4,)).tolist() == [True, False, False, True]
+    assert bug_reports._draw(0, "int32", (6,)).tolist() == [5, 0, 6, 4, 4, 6]
+    assert bug_reports._draw(1, "bool", (4,)).tolist() == [True, False, False, True]
     np.testing.assert_array_equal(
-        reports._draw(0, "float64", (2,)), [0.6369616873214543, 0.04097352393619469]
+        bug_reports._draw(0, "float64", (2,)), [0.6369616873214543, 0.04097352393619469]
     )
-    wide = reports._draw(0, "float32", (1000,))
+    wide = bug_reports._draw(0, "float32", (1000,))
     assert 0 <= wide.min() < 0.01 and 0.99 < wide.max() <= 1
-    assert set(reports._draw(0, "uint8", (1000,))) == set(range(8))
+    assert set(bug_reports._draw(0, "uint8", (1000,))) == set(range(8))

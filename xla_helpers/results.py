@@ -142,9 +142,13 @@ def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
     return results, skipped
 
 
-def read_published() -> list[Published]:
-    """The published figures that the notebooks quote, each with its source and hardware."""
-    return [_published(entry) for entry in json.loads(_data("published.json"))]
+def read_published(name: str | None = None) -> list[Published]:
+    """The published figures that the notebooks quote, each with its source and hardware.
+
+    name: of a comparison; without it, all.
+    """
+    entries = json.loads(_data("published.json"))
+    return [_published(entry) for entry in entries if name in (None, entry["name"])]
 
 
 def _published(entry):

@@ -25,9 +25,10 @@ WORKFLOW = ROOT / ".github/workflows/test.yml"
 
 # What a stock Colab machine had in August 2026, under Python 3.13.
 COLAB = {
+    "jsonschema": "4.20",  # this, networkx, tabulate and tqdm: at least
     "keras": "3.13.2",
     "matplotlib": "3.10.0",
-    "networkx": "3.2",  # this, tabulate and tqdm: at least
+    "networkx": "3.2",
     "numpy": "2.1.3",
     "scipy": "1.16.3",
     "tabulate": "0.9.0",

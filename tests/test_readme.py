@@ -33,11 +33,33 @@ def test_the_picture_is_the_one_that_a_notebook_shows():
     assert (ROOT / "README.png").read_bytes() == shown
 
 
+def sections(path):
+    notebook = nbformat.read(path, as_version=4)
+    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    return {name.replace(" ", "-") for name in re.findall(r"^##+ (.+)$", prose, re.MULTILINE)}
+
+
+def test_the_index_of_topics_leads_to_sections():
+    index = README.split("## Index of topics")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (?!topic|---)(.+) \| (.+) \|$", index, re.MULTILINE)
+    assert rows
+    used = set()
+    for topic, places in rows:
+        links = re.findall(r"(\d\d) \[(.+?)\]\(notebooks/((\d\d)_\w+\.ipynb)#(\S+?)\)", places)
+        assert links, topic
+        for number, words, name, its_number, anchor in links:
+            assert number == its_number
+            assert anchor == words.replace(" ", "-")
+            assert anchor in sections(ROOT / "notebooks" / name), f"{name} has no {words!r}"
+            used.add(name)
+    assert used == {path.name for path in NOTEBOOKS}, "a notebook without a topic"
+
+
 def test_links_to_files_lead_somewhere():
     targets = re.findall(r"\]\((?!https?:|#)([^)]+)\)", README)
     assert targets
     for target in targets:
-        assert (ROOT / target).exists(), target
+        assert (ROOT / target.split("#")[0]).exists(), target
 
 
 def test_the_table_of_commands_is_that_of_the_makefile():

@@ -80,8 +80,12 @@ def for_the_site(text):
     for name, page in PAGES.items():
         text = text.replace(f"]({name})", f"]({page})")
     text = re.sub(r"\[!\[(.+?)\]\(https:.+?\)\]", r"[\1]", text)
-    text = re.sub(r"(?<=\.ipynb)#[^)\s]+", lambda anchor: anchor.group().lower(), text)
+    text = re.sub(r"(?<=\.ipynb#)[^)\s]+", lambda anchor: slug(anchor.group()), text)
     return text.replace("](notebooks/", "](")
+
+
+def slug(anchor):
+    return re.sub(r"[^\w-]", "", anchor.lower())
 
 
 def contents(names):

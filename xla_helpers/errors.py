@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 DEFINED = re.compile(r" \(defined @ [^)]*\)")
-"""What TensorFlow adds to the name of a node: a file, which for a cell of a notebook is temporary."""
+"""What TensorFlow adds to the name of a node: its file, a temporary one for a notebook's cell."""
 
 
 @dataclass

@@ -52,6 +52,12 @@ def test_recording_again_replaces(folder):
     assert [path.name for path in folder.iterdir()] == ["fused-sum.json"]
 
 
+def test_a_folder_can_be_given(folder, tmp_path):
+    path = record("fused-sum", comparison(eager=1.0), tmp_path / "mine")
+    assert path == tmp_path / "mine" / "fused-sum.json" and path.exists()
+    assert not folder.exists()
+
+
 def test_single_calls_can_be_recorded(folder):
     record("three-prompts", {"call 1": 30.0, "call 2": 0.1})
     (result,), _ = read_results(folder)

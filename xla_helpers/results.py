@@ -92,13 +92,16 @@ def results_folder() -> Path:
     return Path(os.environ.get(FOLDER) or Path(tempfile.gettempdir(), "xla-results"))
 
 
-def record(name: str, comparison: Comparison | Mapping[str, float]) -> Path:
+def record(
+    name: str, comparison: Comparison | Mapping[str, float], folder: Path | str | None = None
+) -> Path:
     """Write a comparison as a small JSON file, with machine and versions and nothing personal.
 
     name: small letters, digits and hyphens; an earlier file of that name is replaced.
-    comparison: a `Comparison`, or label to the seconds of a single call. Explained in notebook 12.
+    comparison: a `Comparison`, or label to the seconds of a single call. folder: where to, by
+    default `results_folder()`. Explained in notebook 12.
 
-    Returns: the path of the file, in `results_folder()`.
+    Returns: the path of the file.
     Raises: ValueError for another name, or a comparison without measurements.
     """
     if not isinstance(comparison, Comparison):
@@ -112,7 +115,7 @@ def record(name: str, comparison: Comparison | Mapping[str, float]) -> Path:
         "candidates": {label: _candidate(comparison, label) for label in comparison.measurements},
     }
     _check(content)
-    path = results_folder() / f"{name}.json"
+    path = Path(folder or results_folder(), f"{name}.json")
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_suffix(".new")
     new.write_text(json.dumps(content, indent=1) + "\n")

@@ -62,9 +62,10 @@ def machine_facts() -> dict[str, str]:
     names = [
         tf.config.experimental.get_device_details(gpu).get("device_name", "GPU") for gpu in gpus
     ]
+    cores = _usable_cores()
     return {
         "processor": _processor(),
-        "cores": f"{_usable_cores()} cores",
+        "cores": f"{cores} core{'s' if cores > 1 else ''}",
         **_last_level_cache(),
         "accelerators": ", ".join(names) or "no GPU",
         "Python": f"Python {platform.python_version()}",

@@ -175,7 +175,10 @@ def test_the_published_ratio_is_named():
 
 @pytest.mark.parametrize(
     ("seconds", "words"),
-    [(30.0, "holds: 300 times, one call each"), (0.05, "does not hold: 0.5 times, one call each")],
+    [
+        (30.0, "holds, by its order alone: 300 times, one call each"),
+        (0.05, "does not hold, by its order alone: 0.5 times, one call each"),
+    ],
 )
 def test_single_calls_are_judged_by_their_order(folder, seconds, words):
     record("three-prompts", {"call 1": seconds, "call 2": 0.1})

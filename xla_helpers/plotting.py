@@ -177,7 +177,8 @@ def plot_results(own, others=(), published=(), ax: Axes | None = None, title: st
     ax.set_xscale("log")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     seconds_axis(ax.xaxis)
-    ax.set_xlabel("time per call, log scale (dot: sample, bar: median, diamond: published)")
+    diamonds = ", diamond: published" if published else ""
+    ax.set_xlabel(f"time per call, log scale (dot: sample, bar: median{diamonds})")
     ax.set_title(title or own.name, loc="left")
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1.08), ncols=4, frameon=False, borderpad=0)
     tidy(ax)

@@ -68,7 +68,8 @@ class Claim:
         slow, fast = comparison[self.slower], comparison[self.faster]
         if min(len(slow.samples), len(fast.samples)) == 1:
             times = slow.median / fast.median
-            return f"{'holds' if times > 1 else 'does not hold'}: {times:.3g} times, one call each"
+            verdict = "holds" if times > 1 else "does not hold"
+            return f"{verdict}, by its order alone: {times:.3g} times, one call each"
         ratio = comparison.ratio(self.faster, self.slower)
         published = f", published about {self.times:g}x" if self.times else ""
         return f"{_holds(ratio)}: {self.faster} is {_than(ratio, self.slower)}{published}"

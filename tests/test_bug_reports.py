@@ -1,10 +1,13 @@
 """Bug reports. Two tests start fresh processes; the others run the archived program here."""
 
 import json
+import struct
 import zipfile
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
+from google.protobuf.text_encoding import CEscape
 
 from xla_helpers import (
     BugReportError,
@@ -25,9 +28,8 @@ def jit(tf):
 def here(monkeypatch):
     """Run archived programs in this process, which has started TensorFlow already."""
 
-    def run_here(path, timeout, flags=None):
-        value = json.loads(json.dumps(bug_reports.run_program(path)))
-        return value["machine"], value["outcome"]
+    def run_here(path, timeout, *parts, flags=None):
+        return json.loads(json.dumps(bug_reports._run_archive(path, *parts)))
 
     monkeypatch.setattr(bug_reports, "_run_elsewhere", run_here)
 
@@ -74,11 +76,18 @@ def double(x):
     return 2 * x
 
 
+def spellings(number):
+    """A number as the files of an archive may hold it: as text, as bytes, and as escaped bytes."""
+    raw = struct.pack("<f", number)
+    return f"{number}".encode(), f"{number:e}".encode(), raw, CEscape(raw, False).encode()
+
+
 # In fresh processes
 
 
 def test_a_report_is_replayed_from_the_archive_alone(tf, jit, archive, monkeypatch):
-    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_enable_fast_math=false")
+    flags = "--xla_cpu_enable_fast_math=false --xla_dump_hlo_as_text=false --xla_dump_to="
+    monkeypatch.setenv("XLA_FLAGS", f"{flags}{archive.parent}/dumps")
     monkeypatch.setenv("A_SECRET", "the-secret")
     scale, calls = tf.Variable([1234.5, 6789.5]), tf.Variable(0)
 
@@ -98,13 +107,15 @@ def test_a_report_is_replayed_from_the_archive_alone(tf, jit, archive, monkeypat
     ]
     assert [spec["captured"] for spec in report.details["inputs"]] == [False] * 3 + [True] * 2
     assert len(report.details["outputs"]) == 3  # two results, and the new value of `calls`
-    assert report.details["flags"]["XLA_FLAGS"] == "--xla_cpu_enable_fast_math=false"
+    assert report.details["flags"]["XLA_FLAGS"] == f"{flags}dumps"
     assert "report.zip: step(float32[2], int32[], bool[2]" in repr(report)
     assert calls.numpy() == 0 and scale.numpy().tolist() == [1234.5, 6789.5]
 
     content = everything(archive)
-    for private in (b"0.8765", b"1234.5", b"6789.5", b"the-secret", b"A_SECRET"):
+    for private in (b"the-secret", b"A_SECRET", *spellings(1234.5), *spellings(6789.5)):
         assert private not in content
+    assert not any(private in content for private in spellings(np.float32(0.87654321)))
+    assert report.without_xla.startswith("same bits")
     assert str(archive.parent).encode() not in content and b"site-packages" not in content
     assert names(archive)[:2] == ["README.txt", "report.json"]
     readme = zipfile.ZipFile(archive).read("README.txt").decode()
@@ -191,12 +202,20 @@ def test_python_values_and_defaults_are_part_of_the_program(tf, jit, archive, he
 
 
 def test_tensors_from_outside_are_inputs_and_constants_inside_are_not(tf, jit, archive, here):
+    def files_with(number):
+        with zipfile.ZipFile(archive) as file:
+            contents = {name: file.read(name) for name in file.namelist()}
+        return {n for n, data in contents.items() if any(s in data for s in spellings(number))}
+
     outside = tf.constant([1234.5, 6789.5])
     report = write_bug_report(archive, jit(lambda x: x * outside), tf.ones([2]))
-    assert len(report.inputs) == 2 and b"1234.5" not in everything(archive)
+    assert len(report.inputs) == 2 and not files_with(1234.5)
+    assert report.without_xla.startswith("same bits")
     inside = jit(lambda x: x * tf.constant([1234.5, 6789.5]))
     report = write_bug_report(archive, inside, tf.ones([2]))
-    assert len(report.inputs) == 1 and b"1234.5" in everything(archive)
+    assert len(report.inputs) == 1
+    texts = {"graph.pbtxt", "stablehlo.mlir", "hlo_before.txt", "hlo_after.txt"}
+    assert texts <= files_with(1234.5)
 
 
 def test_an_argument_that_sets_a_shape_is_part_of_the_program(tf, jit, archive, here):
@@ -240,6 +259,97 @@ def test_graphs_of_clusters_go_along(jit, archive, here, tmp_path, monkeypatch):
     monkeypatch.setenv("TF_DUMP_GRAPH_PREFIX", str(tmp_path))
     write_bug_report(archive, jit(double), 1.0)
     assert f"clusters/{name}" in names(archive)
+
+
+# Without XLA
+
+
+def test_the_outcome_without_xla_stands_beside_it(tf, jit, archive, here):
+    offset = tf.Variable([1.0, 2.0, 3.0])
+    inner = jit(lambda x: tf.tanh(x) * 2)
+
+    def pick(table, ids):
+        offset.assign_add([1.0, 1.0, 1.0])
+        return tf.gather(inner(table) + offset, ids), ids
+
+    specs = tf.TensorSpec([8, 3]), tf.TensorSpec([4], tf.int32)
+    report = write_bug_report(archive, jit(pick), *specs)
+    assert report.without_xla.startswith(("same bits", "close"))
+    assert len(report.details["without_xla"]["results"]) == 2
+    assert len(report.details["outcome"]["results"]) == 3
+    table, ids, start = report.inputs
+    expected = np.tanh(table[ids]) * 2 + start + 1
+    numbers = np.array(report.details["without_xla"]["results"][0]["real"])
+    np.testing.assert_allclose(numbers, expected.ravel()[np.linspace(0, 11, 12).astype(int)], 1e-5)
+    assert offset.numpy().tolist() == [1.0, 2.0, 3.0]
+
+    report = write_bug_report(archive, jit(pick), tf.TensorSpec([2, 3]), specs[1])
+    assert "results" in report.details["outcome"]
+    assert "is not in [0, 2)" in report.without_xla
+    assert report.without_xla in repr(report) and report.without_xla in repr(
+        replay_bug_report(archive)
+    )
+
+
+def test_xla_is_off_in_a_graph_run_without_it(tf, jit, archive, here):
+    inner = jit(lambda table, ids: tf.gather(table, ids))
+    specs = tf.TensorSpec([2, 3]), tf.TensorSpec([4], tf.int32)
+    report = write_bug_report(archive, jit(lambda *args: inner(*args) + 1), *specs)
+    assert "is not in [0, 2)" in report.without_xla  # XLA would have taken the last row
+
+    from tensorflow.core.framework.graph_pb2 import GraphDef
+
+    graph = text_format.Parse(zipfile.ZipFile(archive).read("graph.pbtxt"), GraphDef())
+    bug_reports._switch_off_xla(graph)
+    (function,) = graph.library.function
+    assert len(function.node_def) > 0 and not function.attr["_XlaMustCompile"].b
+    for node in [*graph.node, *function.node_def]:
+        assert "_XlaCompile" in node.attr and not node.attr["_XlaCompile"].b
+
+
+def test_without_xla_is_compared_in_words(jit, archive, here):
+    report = write_bug_report(archive, jit(double), 1.0)
+    without = report.details["without_xla"]
+    set_details(archive, without_xla=outcome(np.float32(7)))
+    assert read_bug_report(archive).without_xla.startswith("different, results ")
+    set_details(archive, outcome={"error": "E: x"}, without_xla=without)
+    assert read_bug_report(archive).without_xla.startswith("results ")
+    set_details(archive, without_xla=None)
+    assert read_bug_report(archive).without_xla == "not recorded"
+
+
+def test_a_graph_that_crashes_without_xla_does_not_cost_the_report(jit, archive, here, monkeypatch):
+    run_here = bug_reports._run_elsewhere
+
+    def crash(path, timeout, *parts, flags=None):
+        if "run_graph" in parts:
+            raise ProcessError("The process was killed by SIGKILL.", "", "")
+        return run_here(path, timeout, *parts, flags=flags)
+
+    monkeypatch.setattr(bug_reports, "_run_elsewhere", crash)
+    report = write_bug_report(archive, jit(double), 1.0)
+    assert "results" in report.details["outcome"] and report.without_xla == "not recorded"
+
+
+# Flags
+
+
+@pytest.mark.parametrize(
+    "flags, kept",
+    [
+        ("--a=1,2 --b=.*", "--a=1,2 --b=.*"),
+        ("--to=/home/jane/dumps --b", "--to=dumps --b"),
+        ("--to='/home/jane doe/dumps/' --b=2", "--to=dumps --b=2"),
+        ("--b=2\n--to=/home/jane=doe/dumps", "--b=2 --to=dumps"),
+        ("--b /home/jane/dumps", "dumps"),
+        ("/home/jane/flags.txt", "flags.txt"),
+        ("relative/dumps", "dumps"),
+        ("-", "-"),
+        ("", ""),
+    ],
+)
+def test_folders_in_flags_are_cut_off(flags, kept):
+    assert bug_reports._without_paths(flags) == kept
 
 
 # What is refused

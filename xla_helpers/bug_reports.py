@@ -5,6 +5,7 @@ import json
 import math
 import os
 import platform
+import re
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .checking import headline
 from .processes import ProcessError, run_in_process
 from .programs import StaticShapeError, compiler_ir
 from .startup import describe_machine
@@ -33,10 +35,10 @@ RECORDED_FLAGS = (
 )
 """The environment variables that a report records; all others are nobody's business."""
 
-DETAILS, STABLEHLO = "report.json", "stablehlo.mlir"
+DETAILS, GRAPH, STABLEHLO = "report.json", "graph.pbtxt", "stablehlo.mlir"
 CONTENTS = {
-    DETAILS: "versions, machine, flags, dtypes and shapes of inputs and outputs, the outcome",
-    "graph.pbtxt": "the graph that TensorFlow traced, before XLA saw it",
+    DETAILS: "versions, machine, flags, dtypes and shapes, the outcomes with XLA and without",
+    GRAPH: "the graph that TensorFlow traced, before XLA saw it",
     STABLEHLO: "the program as XLA was given it; a replay compiles and runs this file",
     "hlo_before.txt": "the same as HLO; run_hlo_module, built from XLA's sources, takes this file",
     "hlo_after.txt": "the optimised HLO",
@@ -98,11 +100,26 @@ class BugReport:
             for seed, spec in enumerate(self.details["inputs"])
         ]
 
+    @property
+    def without_xla(self) -> str:
+        """What the graph gave on the same inputs without XLA, and how that compares."""
+        without, outcome = self.details.get("without_xla"), self.details["outcome"]
+        if without is None:
+            return "not recorded"
+        if "error" in without or "error" in outcome:
+            return _outcome_text(without)
+        count = len(without["results"])  # XLA's go on with the new values of variables
+        verdict = _verdict({"results": outcome["results"][:count]}, without)
+        return f"{verdict}, {_outcome_text(without)}"
+
     def __repr__(self):
         details = self.details
         inputs = ", ".join(map(_spec_text, details["inputs"])) or "no inputs"
-        outcome = details["error"] or _outcome_text(details["outcome"])
-        return f"{self.path.name}: {details['function']}({inputs}), {outcome}"
+        return (
+            f"{self.path.name}: {details['function']}({inputs})\n"
+            f"  with XLA:    {details['error'] or _outcome_text(details['outcome'])}\n"
+            f"  without XLA: {self.without_xla}"
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,8 +143,9 @@ class Replay:
         recorded, now = self.report.details["machine"], self.machine
         return (
             f"{self.report.path.name}: {self.verdict}\n"
-            f"  recorded: {_outcome_text(self.report.details['outcome'])} · {recorded}\n"
-            f"  replayed: {_outcome_text(self.outcome)} · {now}"
+            f"  recorded:    {_outcome_text(self.report.details['outcome'])} · {recorded}\n"
+            f"  replayed:    {_outcome_text(self.outcome)} · {now}\n"
+            f"  without XLA: {self.report.without_xla}"
         )
 
 
@@ -140,12 +158,13 @@ def write_bug_report(
     `tf.TensorSpec`s will do. dumps: the folder that ``TF_DUMP_GRAPH_PREFIX`` named, whose graphs
     of clusters go along; by default the one in the environment.
 
-    The archive holds versions, flags, the graph, HLO before and after optimisation, and dtypes
-    and shapes of the inputs: no argument, and no value of a variable. Constants and Python values
-    are part of the program, so they are in it; folders of source files are cut off. The program
-    runs once in a fresh process, within `timeout` seconds, on inputs made from a seed, and the
-    fingerprint of what it returns is recorded. A program that XLA refuses is recorded too, with
-    the reason, and so is one that crashes. Introduced in notebook 09.
+    The archive holds versions, flags without folders, the graph, HLO before and after
+    optimisation, and dtypes and shapes of the inputs: no argument, and no value of a variable.
+    Constants and Python values are part of the program, so they are in it; folders of source
+    files are cut off. In a fresh process, within `timeout` seconds, the program runs once on
+    inputs made from a seed, and so does its graph without XLA; fingerprints of the results are
+    recorded. A program that XLA refuses is recorded too, with the reason, and so is one that
+    crashes. Introduced in notebook 09.
 
     Returns: a `BugReport`.
     Raises: TypeError when `fn` is no jitted `tf.function`, or an argument holds text; ValueError
@@ -156,7 +175,7 @@ def write_bug_report(
     path = Path(path)
     function = fn.get_concrete_function(*args)
     details = _describe(fn)
-    members = {"graph.pbtxt": str(function.graph.as_graph_def())}
+    members = {GRAPH: _graph(function)}
     members |= _cluster_graphs(dumps or os.environ.get("TF_DUMP_GRAPH_PREFIX"))
     try:
         module = _module(compiler_ir(fn, args, "hlo_serialized"))
@@ -169,8 +188,9 @@ def write_bug_report(
         details |= _describe_shapes(module.host_program_shape, function)
         # The program may crash its process: let that be another one, before this one compiles.
         _write(path, details, members)
-        _, outcome = _run_elsewhere(path, timeout)
-        details["outcome"] = outcome
+        run = _run_both(path, timeout)
+        outcome = run["outcome"]
+        details |= {"outcome": outcome, "without_xla": run.get("without_xla")}
         if DYNAMIC in outcome.get("error", ""):  # the replay's own limit, not the program's
             details["error"] = (
                 "sizes in the program depend on its data, and a replay needs fixed ones"
@@ -211,9 +231,10 @@ def replay_bug_report(
     """Run the program of an archive in a fresh process, and compare with what it recorded.
 
     Nothing but the archive is needed. The program is compiled and run by XLA; no Python code is
-    read from the archive, and nothing is unpacked to disk. flags: environment variables for the
-    process; the recorded ones are shown by ``read_bug_report(path).details["flags"]`` and are not
-    set by themselves, because a flag can name files. timeout: seconds. Introduced in notebook 09.
+    read from the archive, its graph is not run, and nothing is unpacked to disk. flags:
+    environment variables for the process; the recorded ones are shown by
+    ``read_bug_report(path).details["flags"]`` and are not set by themselves, because a flag can
+    name files. timeout: seconds. Introduced in notebook 09.
 
     Returns: a `Replay`. Results are the same when all bits are, and "close" when the recorded
     samples agree to within `TOLERANCE`, relative to the largest.
@@ -224,8 +245,9 @@ def replay_bug_report(
     if report.details["error"]:
         raise BugReportError(f"{report.path.name} cannot be replayed: {report.details['error']}")
     _read(report.path, STABLEHLO)
-    machine, outcome = _run_elsewhere(report.path, timeout, flags)
-    return Replay(report, machine, outcome, _verdict(report.details["outcome"], outcome))
+    run = _run_program(report.path, timeout, flags)
+    verdict = _verdict(report.details["outcome"], run["outcome"])
+    return Replay(report, run["machine"], run["outcome"], verdict)
 
 
 # What a report holds
@@ -267,12 +289,36 @@ def _describe(fn):
             "built with": tf.version.COMPILER_VERSION,
             "numpy": np.__version__,
         },
-        "flags": {name: os.environ[name] for name in RECORDED_FLAGS if name in os.environ},
+        "flags": {
+            name: _without_paths(os.environ[name]) for name in RECORDED_FLAGS if name in os.environ
+        },
         "inputs": [],
         "outputs": [],
         "error": None,
         "outcome": {"error": "the report was never finished"},
+        "without_xla": None,
     }
+
+
+def _without_paths(flags):
+    """Of each path only the last part: the folders before it may name a person."""
+    cut = []
+    for flag in re.split(r"\s+(?=-)", flags.strip()):  # a path may hold spaces
+        parts = flag.partition("=") if flag.startswith("-") else [flag]
+        cut.append("".join(part.strip("\"'").rstrip("/").split("/")[-1] for part in parts))
+    return " ".join(cut)
+
+
+def _graph(function):
+    """As text, without the values that TensorFlow notes for small tensors from outside."""
+    graph = function.graph.as_graph_def()
+    inputs = {tensor.op.name: tensor for tensor in function.inputs}
+    for node in graph.node:
+        if node.name in inputs and node.op == "Const":
+            node.op = "Placeholder"
+            del node.attr["value"]
+            node.attr["shape"].shape.CopyFrom(inputs[node.name].shape.as_proto())
+    return str(graph)
 
 
 def _describe_shapes(program_shape, function):
@@ -284,6 +330,9 @@ def _describe_shapes(program_shape, function):
     if len(names) == len(inputs):  # not when XLA made a constant of an argument
         for position, name in enumerate(names):
             inputs[position] |= {"name": name, "captured": position >= captured}
+    # The results come first, then the new values of variables, which have no name here.
+    for spec, tensor in zip(outputs, function.outputs, strict=False):
+        spec["name"] = tensor.name
     return {"inputs": inputs, "outputs": outputs}
 
 
@@ -398,25 +447,39 @@ def _read(path, name):
 # The replay
 
 
-def _run_elsewhere(path, timeout, flags=None):
-    """The machine and the outcome, of a fresh process that has nothing but the archive."""
-    growth = {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}  # this process may hold the GPU's memory
-    flags = growth | dict(flags or {})
+def _run_both(path, timeout):
+    """With XLA and without: in one process, or in one each when that one crashes or hangs."""
     try:
-        value = run_in_process(
-            _run_archive, str(path.resolve()), flags=flags, timeout=timeout
-        ).value
+        return _run_elsewhere(path, timeout, "run_program", "run_graph")
+    except ProcessError:
+        run = _run_program(path, timeout)
+    try:
+        return run | _run_elsewhere(path, timeout, "run_graph")
+    except ProcessError:
+        return run
+
+
+def _run_program(path, timeout, flags=None):
+    try:
+        return _run_elsewhere(path, timeout, "run_program", flags=flags)
     except ProcessError as error:
         if "was killed by" not in str(error):
             raise
-        return describe_machine(), {"error": _first_line(error)}
-    return value["machine"], value["outcome"]
+        return {"machine": describe_machine(), "outcome": {"error": _first_line(error)}}
 
 
-def _run_archive(path):
-    from xla_helpers.bug_reports import run_program
+def _run_elsewhere(path, timeout, *parts, flags=None):
+    """What functions of this module give in a fresh process that has nothing but the archive."""
+    growth = {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}  # this process may hold the GPU's memory
+    flags = growth | dict(flags or {})
+    arguments = str(path.resolve()), *parts
+    return run_in_process(_run_archive, *arguments, flags=flags, timeout=timeout).value
 
-    return run_program(path)
+
+def _run_archive(path, *parts):
+    from xla_helpers import bug_reports
+
+    return {key: value for part in parts for key, value in getattr(bug_reports, part)(path).items()}
 
 
 def run_program(path: str) -> dict:
@@ -445,6 +508,53 @@ def run_program(path: str) -> dict:
     else:
         outcome = {"results": [_fingerprint(result) for result in results]}
     return {"machine": describe_machine(), "outcome": outcome}
+
+
+def run_graph(path: str) -> dict:
+    """Run the graph of an archive in this process, without XLA: the outcome.
+
+    The inputs are those of a replay. `write_bug_report` calls it in a fresh process, and
+    `replay_bug_report` does not: a graph that somebody sent may read and write files.
+    """
+    import tensorflow as tf
+    from google.protobuf import text_format
+
+    report = read_bug_report(path)
+    specs = report.details["inputs"]
+    if not all("name" in spec for spec in specs):  # the program's inputs are not the graph's
+        return {"without_xla": None}
+    graph = text_format.Parse(_read(report.path, GRAPH), tf.compat.v1.GraphDef())
+    _switch_off_xla(graph)
+    resource = tf.resource.as_datatype_enum
+    places = [node for node in graph.node if node.op == "Placeholder"]
+    variables = {node.name for node in places if node.attr["dtype"].type == resource}
+    inputs = [
+        (tf.Variable if spec["name"] in variables else tf.constant)(array)
+        for spec, array in zip(specs, report.inputs, strict=True)
+    ]
+    results = [spec["name"] for spec in report.details["outputs"] if "name" in spec]
+
+    @tf.function(autograph=False)
+    def run(*values):
+        given = {f"{spec['name']}:0": value for spec, value in zip(specs, values, strict=True)}
+        return tf.graph_util.import_graph_def(graph, given, results, name="")
+
+    try:
+        values = run(*(getattr(value, "handle", value) for value in inputs))
+    except tf.errors.OpError as error:
+        return {"without_xla": {"error": f"{type(error).__name__}: {headline(error)}"}}
+    return {"without_xla": {"results": [_fingerprint(np.asarray(value)) for value in values]}}
+
+
+def _switch_off_xla(graph):
+    """For functions that ask for it themselves, and for auto-clustering."""
+    functions = graph.library.function
+    nodes = [*graph.node, *(node for function in functions for node in function.node_def)]
+    for node in nodes:
+        node.attr["_XlaCompile"].b = False
+    for part in [*nodes, *functions]:
+        if "_XlaMustCompile" in part.attr:
+            part.attr["_XlaMustCompile"].b = False
 
 
 def _platform():

@@ -47,7 +47,7 @@ class Outcome:
         """The result, or the error's type and its first telling line, at most `SHOWN` long."""
         if self.error is None:
             return _cut(_describe(self.result))
-        return _cut(f"{type(self.error).__name__}: {_headline(self.error)}")
+        return _cut(f"{type(self.error).__name__}: {headline(self.error)}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -321,7 +321,7 @@ def _has_kernel(operation):
     return any(re.fullmatch(r"XLA_\w+_JIT", kernel.device_type) for kernel in registered)
 
 
-def _headline(error):
+def headline(error):
     """The line of an error's message that says what is wrong, without TensorFlow's brackets."""
     unsupported = UNSUPPORTED.findall(str(error))
     if unsupported:

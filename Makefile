@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Where notebooks record their comparisons, for make report.
 export XLA_RESULTS ?= $(CURDIR)/build/results
 
-.PHONY: help set-up lab test test-browser test-workshop run refresh report site workshop lint lock address checkpoint
+.PHONY: help set-up lab test test-browser test-colab test-workshop run refresh report site workshop lint lock address checkpoint
 .SILENT:
 
 help: ## list these commands
@@ -27,6 +27,9 @@ test-browser: set-up ## check the site, the slides and JupyterLab in Chromium
 
 test-workshop: set-up ## execute every learner copy, open and answered
 	$(BIN)/python -m pytest -m workshop tests/test_workshop.py
+
+test-colab: set-up ## run three notebooks among stock Colab's versions (about 5 minutes)
+	$(BIN)/python tools/colab.py
 
 run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4")
 	$(BIN)/python tools/notebooks.py run $(PARAMS) $(NOTEBOOKS)

@@ -15,6 +15,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+import colab
 import set_address
 import set_up
 
@@ -24,18 +25,9 @@ CONDA_FILES = ["environment.yml", "binder/environment.yml"]
 WORKFLOW = ROOT / ".github/workflows/test.yml"
 
 # What a stock Colab machine had in August 2026, under Python 3.13.
-COLAB = {
-    "jsonschema": "4.20",  # this, networkx, tabulate and tqdm: at least
-    "keras": "3.13.2",
-    "matplotlib": "3.10.0",
-    "networkx": "3.2",
-    "numpy": "2.1.3",
-    "scipy": "1.16.3",
-    "tabulate": "0.9.0",
-    "tensorflow": "2.20.0",
-    "tf-keras": "2.20.1",
-    "tqdm": "4.66.1",
-}
+# What stock Colab holds. Of jsonschema, networkx, tabulate and tqdm: at least this.
+AT_LEAST = {"jsonschema": "4.20", "networkx": "3.2", "tabulate": "0.9.0", "tqdm": "4.66.1"}
+COLAB = colab.STOCK | AT_LEAST
 
 
 def project():

@@ -1,4 +1,5 @@
-"""Build what a workshop needs from the notebooks, in build/workshop: learner copies and slides.
+"""Build what a workshop needs from the notebooks, in build/workshop: learner copies, slides and
+the instructor's guide.
 
 Learner copies have no outputs and no solutions; after each exercise stands its check, which says
 "Not yet" until the answer is right. Slides show headings, questions, code and outputs; the prose
@@ -18,9 +19,10 @@ from nbconvert import SlidesExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from traitlets.config import Config
 
+import guide
+
 ROOT = Path(__file__).resolve().parents[1]
 CHECK = "\n# Check\n"  # in a solution: what stands below it checks what stands above
-GUESS = "**Guess before you run.**"
 DRAWING = "drawing"  # tag of a cell whose code a slide leaves out
 SLIDES = Path(__file__).with_name("slides")  # the template
 
@@ -38,8 +40,9 @@ def main(arguments=None):
         notebook = nbformat.read(path, as_version=4)
         nbformat.write(learner_copy(notebook), learners / path.name)
         (slides / f"{path.stem}.html").write_text(slides_of(notebook))
+    (out / "guide.html").write_text(guide.as_page(guide.guide(ROOT)))
     print(f"{len(list(learners.iterdir()))} notebooks for learners in {learners}")
-    print(f"their slides in {slides}")
+    print(f"their slides in {slides}, the instructor's guide is {out / 'guide.html'}")
 
 
 # Learner copies
@@ -132,7 +135,7 @@ def first_words(cell):
         return paragraphs[0], "slide"
     if cell.id.startswith("exercise"):
         return prose, "-"
-    questions = [p for p in paragraphs if GUESS in p]
+    questions = [p for p in paragraphs if guide.GUESS in p]
     return (f"> {questions[0]}", "subslide") if questions else ("", "notes")
 
 

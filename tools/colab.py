@@ -1,0 +1,106 @@
+"""Run notebooks as Colab would: its stock versions, then each notebook with its own first cell.
+
+The first cell installs this project from its address; here it takes this checkout instead.
+About five minutes, and a network for the packages.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from nbformat.v4 import new_code_cell
+
+ROOT = Path(__file__).resolve().parents[1]
+STOCK = {  # what a new Colab machine held in August 2026, on Python 3.13
+    "tensorflow": "2.20.0",
+    "tf-keras": "2.20.1",
+    "keras": "3.13.2",
+    "numpy": "2.1.3",
+    "matplotlib": "3.10.0",
+    "scipy": "1.16.3",
+    "transformers": "5.15.0",
+}
+PYTHONS = ["python3.13", "python3.12", "python3.11"]  # the first one found; Colab has the first
+KINDS = ["01", "02", "03"]  # plain TensorFlow, Keras 3, Transformers
+PRETEND = """import sys
+import types
+
+sys.modules["google.colab"] = types.ModuleType("google.colab")"""
+VERSIONS = """from importlib.metadata import version
+
+for name, stock in {stock}.items():
+    assert version(name) == stock, f"{{name}} {{stock}} was replaced by {{version(name)}}\""""
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="colab.py", description=__doc__)
+    parser.add_argument("notebooks", nargs="*", default=KINDS, help="numbers (default 01 02 03)")
+    wanted = parser.parse_args(arguments).notebooks
+    python = next(filter(None, map(shutil.which, PYTHONS)), None)
+    if python is None:
+        print(f"colab: none of {', '.join(PYTHONS)} is installed", file=sys.stderr)
+        return 1
+    folder = ROOT / "build" / "colab"
+    make_environment(python, folder)
+    os.environ["JUPYTER_PATH"] = str(folder / "share" / "jupyter")
+    failed = [path.stem for path in chosen(wanted) if not runs(path)]
+    if failed:
+        print(f"colab: failed: {', '.join(failed)}", file=sys.stderr)
+    return bool(failed)
+
+
+def make_environment(python, folder):
+    """A new virtual environment with the stock versions and a kernel named colab."""
+    print(f"colab: {Path(python).name}, installing {len(STOCK)} stock versions", flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    run(sys.executable, "-m", "uv", "venv", "--quiet", "--seed", "--python", python, folder)
+    inside = folder / "bin" / "python"
+    pins = [f"{name}=={version}" for name, version in STOCK.items()]
+    run(inside, "-m", "pip", "install", "--quiet", *pins, "ipykernel", "ipywidgets")
+    run(inside, "-m", "ipykernel", "install", "--prefix", folder, "--name", "colab")
+
+
+def run(*command):
+    subprocess.run(list(map(str, command)), check=True)
+
+
+def chosen(numbers):
+    paths = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    return [path for path in paths if path.name[:2] in {n.zfill(2) for n in numbers}]
+
+
+def runs(path):
+    """Execute a copy in memory, and say whether it ended well."""
+    print(f"colab: {path.stem} ... ", end="", flush=True)
+    try:
+        NotebookClient(on_colab(path), kernel_name="colab", timeout=1800).execute()
+    except CellExecutionError as error:
+        print(f"FAILED: {error.ename}: {error.evalue}")
+        return False
+    print("passed")
+    return True
+
+
+def on_colab(path):
+    """The notebook as it would run there, and a check that the versions stayed."""
+    notebook = nbformat.read(path, as_version=4)
+    address = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"]
+    first = next(cell for cell in notebook.cells if "google.colab" in cell.source)
+    assert f"git+{address}" in first.source, "the first cell installs something else"
+    first.source = first.source.replace(f"git+{address}", str(ROOT))
+    place = notebook.cells.index(first)
+    kept = {name: version for name, version in STOCK.items() if name != "transformers"}
+    notebook.cells.insert(place + 1, new_code_cell(VERSIONS.format(stock=kept)))
+    notebook.cells.insert(place, new_code_cell(PRETEND))
+    return notebook
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -13,6 +13,7 @@ from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 import build_workshop
+import guide
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -44,6 +45,7 @@ def small():
             named(new_code_cell(STUB), "exercise-1"),
             named(new_markdown_cell("## Solutions"), "solutions"),
             named(new_code_cell(SOLUTION, execution_count=3), "solution-1", tags=["solution"]),
+            named(new_markdown_cell("A sum is a sum."), "solution-1-read"),
         ]
     )
 
@@ -100,7 +102,7 @@ def names(source, context):
 
 @every_notebook
 def test_a_check_asks_only_for_names_that_its_exercise_shows(path):
-    cells = {cell.id: cell.source for cell in read(path).cells}
+    cells = {cell.id: cell.source for cell in read(path).cells if cell.cell_type == "code"}
     for name in [name for name in cells if name.startswith("solution-")]:
         answer, check = build_workshop.split(cells[name])
         asked = names(check, ast.Load) - names(check, ast.Store)
@@ -143,3 +145,31 @@ def test_learner_copies_run_open_and_answered(path):
     learner = build_workshop.learner_copy(read(path))
     assert all(said.startswith("Not yet") for said in execute(learner).values())
     assert set(execute(answered(learner, read(path))).values()) == {"Right."}
+
+
+def test_every_guess_has_advice_and_no_advice_is_left_over():
+    asked = {path.stem: set(guide.questions(path)) for path in NOTEBOOKS}
+    assert {name: set(said) for name, said in guide.advice().items()} == asked
+
+
+def test_the_guide_holds_every_question_and_what_each_notebook_costs():
+    text = guide.guide(ROOT)
+    for path in NOTEBOOKS:
+        for question in guide.questions(path).values():
+            assert f"> {question}" in text
+    costs = guide.costs((ROOT / "README.md").read_text())
+    assert set(costs) == {path.name[:2] for path in NOTEBOOKS}
+    for row in costs.values():
+        assert f"| {row['title']} | {row['seconds']} s | {row['memory']} |" in text
+
+
+def test_the_plans_fill_half_a_day_and_a_day():
+    text = guide.guide(ROOT)
+    ends = re.findall(r"^\| (\d\d:\d\d) \| \| end \| \|$", text, re.MULTILINE)
+    assert len(ends) == 2 and "16:00" < ends[0] <= "17:00" and ends[1] <= "17:30"
+
+
+def test_the_guide_is_a_page_of_its_own():
+    page = guide.as_page("# Title\n\n| a |\n|---|\n| b |")
+    assert "<h1>Title</h1>" in page and "<td>b</td>" in page
+    assert not re.search(r"(src|href)=[\"']https?:", page)

@@ -53,11 +53,11 @@ def learner_copy(notebook):
     checks = {
         cell.id.replace("solution", "exercise"): split(cell.source)[1]
         for cell in notebook.cells
-        if is_solution(cell)
+        if is_solution(cell) and cell.cell_type == "code"
     }
     cells = []
     for cell in without_outputs(notebook.cells):
-        if is_solution(cell) or cell.source.startswith("## Solutions"):
+        if is_solution(cell):
             continue
         cells.append(cell)
         if cell.id in checks:
@@ -66,7 +66,7 @@ def learner_copy(notebook):
 
 
 def is_solution(cell):
-    return "solution" in cell.metadata.get("tags", [])
+    return cell.id.startswith("solution")
 
 
 def split(solution):
@@ -109,9 +109,7 @@ def slides_of(notebook):
 
 
 def is_shown(cell):
-    return not (
-        is_solution(cell) or cell.source.startswith("## Solutions") or "google.colab" in cell.source
-    )
+    return not (is_solution(cell) or "google.colab" in cell.source)
 
 
 def slide_cells(cell):

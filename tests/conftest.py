@@ -18,6 +18,9 @@ def tf():
         environment.setenv("TF_CPP_MIN_LOG_LEVEL", "0")
         prepare_tensorflow()
         import tensorflow
+
+        # XLA reads its flags when it first compiles: now, before a test sets them for a child.
+        tensorflow.function(lambda x: x + 1, jit_compile=True, autograph=False)(1.0)
     return tensorflow
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from .checking import headline
 from .processes import ProcessError, run_in_process
-from .programs import StaticShapeError, compiler_ir
+from .programs import StaticShapeError, compiler_ir, optimised_proto
 from .startup import describe_machine
 
 FORMAT = 1  # raised when an older reader would misread an archive
@@ -391,10 +391,7 @@ def _before(fn, args, module):
 
 
 def _optimised(fn, args):
-    from tensorflow.compiler.xla.service import hlo_pb2
-
-    serialized = compiler_ir(fn, args, "optimized_hlo_proto_serialized")
-    proto = hlo_pb2.HloProto.FromString(serialized)
+    proto = optimised_proto(fn, *args)
     texts = {"hlo_after.txt": compiler_ir(fn, args, "optimized_hlo")}
     texts = _without_folders(texts, proto.hlo_module)
     proto.hlo_module.ClearField("stack_frame_index")

@@ -168,10 +168,18 @@ def optimised_module(fn: Callable, *args):
 
     Raises: ValueError when a shape is not static.
     """
+    return optimised_proto(fn, *args).hlo_module
+
+
+def optimised_proto(fn: Callable, *args):
+    """The same with its buffer assignment, an `HloProto` (xla/service/hlo.proto).
+
+    Raises: ValueError when a shape is not static.
+    """
     from tensorflow.compiler.xla.service import hlo_pb2
 
     serialized = compiler_ir(fn, args, "optimized_hlo_proto_serialized")
-    return hlo_pb2.HloProto.FromString(serialized).hlo_module
+    return hlo_pb2.HloProto.FromString(serialized)
 
 
 def compiler_ir(fn: Callable, args, stage: str) -> str | bytes:

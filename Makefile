@@ -38,7 +38,7 @@ refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS=
 	$(BIN)/python tools/notebooks.py refresh $(NOTEBOOKS)
 
 report: set-up ## one page: this machine beside published figures and others (RESULTS="here there")
-	$(BIN)/python tools/make_report.py $(RESULTS)
+	$(BIN)/python tools/make_report.py $(or $(RESULTS),"$(XLA_RESULTS)")
 
 site: set-up ## build the site from the committed outputs into build/site
 	$(BIN)/python tools/build_site.py

@@ -24,18 +24,18 @@ NOTHING = "report: no results in {}; `make run` or `make test` records them (not
 
 def main(arguments=None):
     options = parser().parse_args(arguments)
-    places = options.places or [ROOT / "build" / "results"]
-    absent = [place for place in places if not place.exists()]
-    own, skipped = read_results(*places[:1]) if places[0].exists() else ([], {})
-    others, also_skipped = read_results(*places[1:]) if places[1:] and not absent else ([], {})
+    here, *elsewhere = options.places or [ROOT / "build" / "results"]
+    absent = [str(place) for place in (here, *elsewhere) if not place.exists()]
+    if elsewhere and absent:
+        print(f"report: there is no {', '.join(absent)}", file=sys.stderr)
+        return 1
+    own, skipped = read_results(here) if not absent else ([], {})
+    others, also_skipped = read_results(*elsewhere) if elsewhere else ([], {})
     skipped |= also_skipped
     for path, reason in skipped.items():
         print(f"report: skipped {path}: {reason}", file=sys.stderr)
-    if places[1:] and absent:
-        print(f"report: there is no {', '.join(map(str, absent))}", file=sys.stderr)
-        return 1
     if not own:
-        print(NOTHING.format(places[0]), file=sys.stderr)
+        print(NOTHING.format(here), file=sys.stderr)
         return 1
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(page(own, others, skipped), encoding="utf-8")
@@ -58,30 +58,36 @@ def parser():
 def page(own, others, skipped):
     """The report as one self-contained HTML page."""
     matplotlib.use("Agg")
-    published = read_published()
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string(TEMPLATE.read_text())
     return template.render(
         machines=sorted({r.title for r in own}),
-        parts=[part(result, others, published) for result in own],
+        parts=[part(result, others) for result in own],
         skipped={Path(path).name: reason for path, reason in skipped.items()},
     )
 
 
-def part(result, others, published):
+def part(result, others):
     """What the page says of one comparison."""
     same = [other for other in others if other.name == result.name]
-    figures = [figures for figures in published if figures.name == result.name]
+    figures = read_published(result.name)
     claims = [claim for f in figures for claim in f.claims]
+    judged = [[claim.judge(other.comparison) for other in same] for claim in claims]
     return {
         "name": result.name.replace("-", " "),
         "picture": drawn(result, same, figures),
         "table": result.comparison._repr_html_(),
         "sources": [f"{f.hardware}: {f.source}" for f in figures if f.seconds],
-        "verdicts": [verdict(claim, result, same) for claim in claims],
+        "verdicts": [
+            verdict(claim, result, elsewhere)
+            for claim, elsewhere in zip(claims, judged, strict=True)
+        ],
         "others": [
-            {"title": r.title, "verdicts": [(c.says, c.judge(r.comparison)) for c in claims]}
-            for r in same
+            {
+                "title": other.title,
+                "verdicts": [(c.says, words[i]) for c, words in zip(claims, judged, strict=True)],
+            }
+            for i, other in enumerate(same)
         ],
     }
 
@@ -101,14 +107,13 @@ def drawn(result, same, figures):
     return {"data": base64.b64encode(shown.png).decode(), "alt": shown.alt}
 
 
-def verdict(claim, result, same):
-    """One claim, judged on this machine and counted over the others."""
-    elsewhere = [claim.judge(other.comparison).split(":")[0] for other in same]
+def verdict(claim, result, elsewhere):
+    """One claim, judged on this machine, and its verdicts elsewhere counted."""
     return {
         "says": claim.says,
         "hardware": claim.hardware,
         "here": claim.judge(result.comparison),
-        "elsewhere": Counter(elsewhere).most_common(),
+        "elsewhere": Counter(words.split(":")[0] for words in elsewhere).most_common(),
     }
 
 

@@ -55,7 +55,7 @@ class Claim:
     hardware: str
     faster: str
     slower: str
-    times: float | None
+    times: float | None = None
 
     def judge(self, comparison: Comparison) -> str:
         """In words, whether it holds for this comparison.
@@ -156,17 +156,8 @@ def read_published(name: str | None = None) -> list[Published]:
 
 
 def _published(entry):
-    claims = tuple(
-        Claim(
-            entry["name"],
-            claim["says"],
-            entry["hardware"],
-            claim["faster"],
-            claim["slower"],
-            claim.get("times"),
-        )
-        for claim in entry["claims"]
-    )
+    shared = {"name": entry["name"], "hardware": entry["hardware"]}
+    claims = tuple(Claim(**shared, **claim) for claim in entry["claims"])
     seconds = {
         label: (figures["mean"], figures.get("deviation", 0.0))
         for label, figures in entry["seconds"].items()

@@ -157,7 +157,7 @@ def test_the_guide_holds_every_question_and_what_each_notebook_costs():
     for path in NOTEBOOKS:
         for question in guide.questions(path).values():
             assert f"> {question}" in text
-    costs = guide.costs((ROOT / "README.md").read_text())
+    costs = guide.costs(ROOT)
     assert set(costs) == {path.name[:2] for path in NOTEBOOKS}
     for row in costs.values():
         assert f"| {row['title']} | {row['seconds']} s | {row['memory']} |" in text

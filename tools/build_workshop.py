@@ -115,7 +115,7 @@ def is_shown(cell):
 def slide_cells(cell):
     """The cells that a cell becomes, each marked for the slide that it stands on."""
     if cell.cell_type == "code":
-        return [marked(without_drawing(cell), "subslide" if cell.outputs else "-")]
+        return [without_drawing(marked(cell, "subslide" if cell.outputs else "-"))]
     shown, kind = first_words(cell)
     notes = cell.source.replace(shown.removeprefix("> "), "").strip()
     parts = [marked(new_markdown_cell(shown), kind)] if shown else []
@@ -139,7 +139,6 @@ def first_words(cell):
 
 def without_drawing(cell):
     """A slide shows a picture, not the code that draws it."""
-    cell = copy.deepcopy(cell)
     if any("image/png" in output.get("data", {}) for output in cell.outputs):
         cell.metadata["tags"] = [DRAWING]
     return cell

@@ -17,6 +17,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
 
+from notebooks import UsageError, choose, message_of
+
 ROOT = Path(__file__).resolve().parents[1]
 STOCK = {  # what a new Colab machine held in August 2026, on Python 3.13
     "tensorflow": "2.20.0",
@@ -43,6 +45,11 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="colab.py", description=__doc__)
     parser.add_argument("notebooks", nargs="*", default=KINDS, help="numbers (default 01 02 03)")
     wanted = parser.parse_args(arguments).notebooks
+    try:
+        paths = choose(ROOT / "notebooks", wanted)
+    except UsageError as error:
+        print(f"colab: {error}", file=sys.stderr)
+        return 2
     python = next(filter(None, map(shutil.which, PYTHONS)), None)
     if python is None:
         print(f"colab: none of {', '.join(PYTHONS)} is installed", file=sys.stderr)
@@ -50,7 +57,7 @@ def main(arguments=None):
     folder = ROOT / "build" / "colab"
     make_environment(python, folder)
     os.environ["JUPYTER_PATH"] = str(folder / "share" / "jupyter")
-    failed = [path.stem for path in chosen(wanted) if not runs(path)]
+    failed = [path.stem for path in paths if not runs(path)]
     if failed:
         print(f"colab: failed: {', '.join(failed)}", file=sys.stderr)
     return bool(failed)
@@ -71,18 +78,13 @@ def run(*command):
     subprocess.run(list(map(str, command)), check=True)
 
 
-def chosen(numbers):
-    paths = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    return [path for path in paths if path.name[:2] in {n.zfill(2) for n in numbers}]
-
-
 def runs(path):
     """Execute a copy in memory, and say whether it ended well."""
     print(f"colab: {path.stem} ... ", end="", flush=True)
     try:
         NotebookClient(on_colab(path), kernel_name="colab", timeout=1800).execute()
     except CellExecutionError as error:
-        print(f"FAILED: {error.ename}: {error.evalue}")
+        print(f"FAILED: {error.ename}: {message_of(error)}")
         return False
     print("passed")
     return True

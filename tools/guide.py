@@ -1,7 +1,6 @@
 """The instructor's guide: its text is guide.md.j2 and guesses.toml, its questions and costs come
 from the notebooks and the README."""
 
-import re
 import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -10,13 +9,10 @@ import jinja2
 import nbformat
 from markdown_it import MarkdownIt
 
+from readme import costs
+
 TOOLS = Path(__file__).parent
 GUESS = "Guess before you run"
-ROW = re.compile(
-    r"^\| (\d\d) \| \[(.+?)\]\(notebooks/\w+\.ipynb\) \|[^|]+"
-    r"\| *(\d*) ?s? *\| *([^|]*?) *\|",
-    re.MULTILINE,
-)
 OTHERS = {
     "break": "break",
     "lunch": "lunch",
@@ -41,7 +37,7 @@ pre {{ overflow-x: auto; }}
 
 def guide(root):
     """The guide as Markdown."""
-    notebooks = costs((root / "README.md").read_text())
+    notebooks = costs(root)
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((TOOLS / "guide.md.j2").read_text())
     return template.render(
@@ -54,14 +50,6 @@ def guide(root):
 
 def as_page(markdown):
     return PAGE.format(body=MarkdownIt("commonmark").enable("table").render(markdown))
-
-
-def costs(readme):
-    """Number to title, seconds and memory, from the README's table of notebooks."""
-    return {
-        number: {"title": title, "seconds": seconds, "memory": memory}
-        for number, title, seconds, memory in ROW.findall(readme)
-    }
 
 
 def machine(root):

@@ -1,4 +1,6 @@
-"""What `make refresh` writes into the README: the picture, and what each notebook costs."""
+"""What `make refresh` writes into the README, and others read there: the picture, and what each
+notebook costs.
+"""
 
 import base64
 import re
@@ -7,6 +9,12 @@ import threading
 import psutil
 
 EVERY = 0.2  # seconds between two looks at the memory
+ROW = re.compile(
+    r"^(?P<before>\| (?P<number>\d\d) \| \[(?P<title>.+?)\]\(notebooks/(?P<file>.+?)\) \|[^|]+\|)"
+    r" *(?P<seconds>\d*) ?s? *\| *(?P<memory>[^|]*?) *\|",
+    re.MULTILINE,
+)
+"""A row of the README's table of notebooks."""
 
 
 class PeakMemory:
@@ -49,6 +57,17 @@ def keep_cost(name, seconds, peak, root):
     readme = root / "README.md"
     if not readme.exists():
         return
-    row = re.compile(rf"^(\| \d\d \| \[.+?\]\(notebooks/{name}\) \|[^|]+\|)[^|]*\|[^|]*\|", re.M)
     cost = f" {seconds:.0f} s | {peak / 2**30:.1f} GiB |"
-    readme.write_text(row.sub(lambda found: found.group(1) + cost, readme.read_text()))
+
+    def with_cost(row):
+        return row["before"] + cost if row["file"] == name else row.group()
+
+    readme.write_text(ROW.sub(with_cost, readme.read_text()))
+
+
+def costs(root):
+    """Number of a notebook to its title, seconds and memory, as the table says."""
+    rows = ROW.finditer((root / "README.md").read_text())
+    return {
+        row["number"]: {key: row[key] for key in ("title", "seconds", "memory")} for row in rows
+    }

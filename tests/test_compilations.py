@@ -10,8 +10,8 @@ import time
 import numpy as np
 import pytest
 
-from xla_helpers import CompilationLog, programs_compiled, run_in_process, startup
-from xla_helpers.compilations import _check_that_compilations_are_logged, read_compilations
+from xla_helpers import CompilationLog, compilations_in, programs_compiled, run_in_process, startup
+from xla_helpers.compilations import _check_that_compilations_are_logged
 
 NEW = "a new function object: it shares nothing with the earlier one"
 
@@ -319,14 +319,49 @@ def test_the_python_body_counts_as_tracing(jit, tf):
     assert log.calls[0].trace_seconds >= 0.1
 
 
-def test_seconds_of_compilations_are_those_that_tensorflow_logs(tmp_path, monkeypatch):
-    line = "I0000 profiler.cc:241] Compiled {} {} times, compile time: {} us, cumulative: 9 us"
-    log = tmp_path / "log"
-    monkeypatch.setattr(startup, "_log_path", str(log))
-    text = "noise ü\n" + line.format("__inference_f_12[]", 1, 2500000) + "\n"
-    log.write_text(text + line.format("g", 2, 40) + "\nCompiled cluster using XLA!\n")
-    assert read_compilations() == [("__inference_f_12[]", 2.5), ("g", 4e-5)]
-    assert read_compilations(len(text.encode())) == [("g", 4e-5)]
+BUILT = "I service.cc:593] BuildExecutable on service 0x1 with serialized module proto: {}[].1\n"
+TOOK = (
+    "I device_compiler.h:538] Compilation of XLA executable time: {} (cumulative: 9 s, max: 9 s)\n"
+)
+FAILED = "W op_kernel.cc:1858] OP_REQUIRES failed at xla_ops.cc:602 : INVALID_ARGUMENT\n"
+
+
+def test_names_and_seconds_are_those_that_tensorflow_logs():
+    first = ["noise ü\n", BUILT.format("__inference_f_12"), TOOK.format("2.5 s")]
+    second = [BUILT.format("cluster_0"), "Compiled cluster!\n", TOOK.format("40 ms (40000 us)")]
+    compilations = compilations_in("".join(first + second))
+    assert compilations == [("__inference_f_12", 2.5), ("cluster_0", 0.04)]
+
+
+@pytest.mark.parametrize(
+    ("shown", "seconds"),
+    [("1e+03 us", 1e-3), ("139 ms", 0.139), ("1.5 s", 1.5), ("2 min", 120), ("1.5 h", 5400)],
+)
+def test_seconds_are_read_in_every_unit(shown, seconds):
+    log = BUILT.format("f") + TOOK.format(shown)
+    assert compilations_in(log) == [("f", pytest.approx(seconds))]
+
+
+def test_two_compilations_at_once_both_count():
+    built, took = BUILT.format("f") + BUILT.format("g"), TOOK.format("2 s") + TOOK.format("3 s")
+    assert compilations_in(built + took) == [("g", 2), ("f", 3)]
+
+
+def test_only_what_was_compiled_to_run_counts():
+    looked_at, took = BUILT.format("f"), TOOK.format("2 s")
+    assert compilations_in(looked_at + BUILT.format("g") + took) == [("g", 2)]
+    assert compilations_in(looked_at + took + FAILED) == []
+    assert compilations_in(took) == []  # found in a cache on disk
+
+
+def test_neither_a_look_at_a_program_nor_a_refused_one_counts(jit, tf):
+    send_stderr_to_the_log()
+    function, refused = jit(add_one), jit(lambda x: tf.strings.as_string(x))
+    with programs_compiled() as names:
+        function.experimental_get_compiler_ir(tf.ones([5]))("optimized_hlo")
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            refused(tf.ones([5]))
+    assert names == []
 
 
 def test_programs_compiled_in_a_block(jit, tf):

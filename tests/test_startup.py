@@ -50,13 +50,13 @@ def test_only_what_c_code_writes_goes_to_the_log():
     assert run.value == {
         "same": True,
         "log": "C++ speaks\n",
-        "switches": ["device_compilation_profiler=1", "0"],
+        "switches": ["service=1,device_compiler=1", "0"],
     }
 
 
 def test_switches_of_the_reader_are_kept():
     run = run_in_process(prepare_twice, flags={"TF_CPP_VMODULE": "xla_launch_util=2"})
-    assert run.value["switches"][0] == "xla_launch_util=2,device_compilation_profiler=1"
+    assert run.value["switches"][0] == "xla_launch_util=2,service=1,device_compiler=1"
 
 
 def test_too_late_is_said_with_the_mend(monkeypatch):

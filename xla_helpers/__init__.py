@@ -11,7 +11,7 @@ from .bug_reports import (
 from .checking import Check, Outcome, check
 from .checkpoints import find_checkpoint
 from .comparing import Comparison, ComparisonError, Ratio, Sweep, compare, sweep
-from .compilations import CompilationLog, programs_compiled
+from .compilations import CompilationLog, compilations_in, programs_compiled
 from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
 from .errors import CaughtError, expect_error, not_yet
 from .plotting import picture, plot_comparison, plot_ratios, plot_results, plot_sweep
@@ -44,6 +44,7 @@ __all__ = [
     "Sweep",
     "check",
     "compare",
+    "compilations_in",
     "describe_machine",
     "expect_error",
     "find_checkpoint",

@@ -14,8 +14,14 @@ from .startup import LOG_SWITCH, log_path
 from .tables import Table, format_seconds
 from .timing import wait_for_device
 
-COMPILED = re.compile(r"Compiled (\S+) \d+ times, compile time: (\d+) us")
-"""The line that TensorFlow's device_compilation_profiler.cc writes for each compilation."""
+LOGGED = re.compile(
+    r"BuildExecutable on service .* module proto: ([^\s[]+)"  # from XLA's service.cc
+    r"|Compilation of XLA executable time: (\S+) (us|ms|s|min|h) .*\n"  # from device_compiler.h
+    r"(?!.*OP_REQUIRES failed at xla_)"  # the compilation failed
+)
+"""The two lines of a compilation: the program's name, then the seconds that it took."""
+
+UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}  # in seconds
 
 SHOWN = 60  # characters of a Python value that a reason shows
 
@@ -99,7 +105,7 @@ class CompilationLog(Table):
         result = fn(*args, **kwargs)
         wait_for_device()
         end = time.perf_counter()
-        compilations = read_compilations(position)
+        compilations = compilations_in(_log_since(position))
         new_traces = fn.experimental_get_tracing_count() - traces
         compile_seconds = sum(seconds for _, seconds in compilations)
         trace_seconds = traced - start if new_traces else 0.0
@@ -159,12 +165,20 @@ class CompilationLog(Table):
         ]
 
 
-def read_compilations(position: int = 0) -> list[tuple[str, float]]:
-    """Name and seconds of every compilation logged since byte `position` of the log."""
-    with open(log_path(), "rb") as log:
-        log.seek(position)
-        text = log.read().decode(errors="replace")
-    return [(name, int(microseconds) / 1e6) for name, microseconds in COMPILED.findall(text)]
+def compilations_in(log: str) -> list[tuple[str, float]]:
+    """Name and seconds of every compilation in a log, such as the `stderr` of a `Run`.
+
+    The process must have had the switch that `prepare_tensorflow` sets, which children inherit.
+    Seconds are those of the log, three digits. Neither a program that was built only to be looked
+    at counts nor one that was found in a cache on disk. Introduced in notebook 05.
+    """
+    built, compiled = [], []
+    for name, number, unit in LOGGED.findall(log):
+        if name:
+            built.append(name)
+        elif built:
+            compiled.append((built.pop(), float(number) * UNITS[unit]))
+    return compiled
 
 
 @contextmanager
@@ -179,7 +193,7 @@ def programs_compiled() -> Iterator[list[str]]:
     _check_that_compilations_are_logged()
     position, names = _log_end(), []
     yield names
-    names += [name for name, _ in read_compilations(position)]
+    names += [name for name, _ in compilations_in(_log_since(position))]
 
 
 @cache
@@ -196,13 +210,19 @@ def _check_that_compilations_are_logged():
 
     position = _log_end()
     tf.function(lambda x: x + 1, jit_compile=True, autograph=False)(tf.constant(1))
-    if not read_compilations(position):
+    if not compilations_in(_log_since(position)):
         raise RuntimeError(f"{cannot}: a test compilation left no line in the log. {mend}")
 
 
 def _log_end():
     with open(log_path(), "rb") as log:
         return log.seek(0, 2)
+
+
+def _log_since(position):
+    with open(log_path(), "rb") as log:
+        log.seek(position)
+        return log.read().decode(errors="replace")
 
 
 def _name(fn):

@@ -7,8 +7,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-LOG_SWITCH = ("TF_CPP_VMODULE", "device_compilation_profiler=1")
-"""Makes TensorFlow log a line for each XLA compilation. Read once, when TensorFlow is imported."""
+LOG_SWITCH = ("TF_CPP_VMODULE", "service=1,device_compiler=1")
+"""Makes TensorFlow log the name and the seconds of each XLA compilation. Read once, at import."""
 
 _log_path = None
 

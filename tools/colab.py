@@ -6,6 +6,7 @@ About five minutes, and a network for the packages.
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
 
-from notebooks import UsageError, choose, message_of
+from notebooks import CELL_SECONDS, KERNEL_ARGUMENTS, UsageError, choose, message_of
 
 ROOT = Path(__file__).resolve().parents[1]
 STOCK = {  # what a new Colab machine held in August 2026, on Python 3.13
@@ -30,6 +31,7 @@ STOCK = {  # what a new Colab machine held in August 2026, on Python 3.13
     "transformers": "5.15.0",
 }
 PYTHONS = ["python3.13", "python3.12", "python3.11"]  # the first one found; Colab has the first
+ALSO = ["ipykernel", "ipywidgets", "scikit-learn"]  # what else is there, in any version
 KINDS = ["01", "02", "03"]  # plain TensorFlow, Keras 3, Transformers
 PRETEND = """import sys
 import types
@@ -50,12 +52,16 @@ def main(arguments=None):
     except UsageError as error:
         print(f"colab: {error}", file=sys.stderr)
         return 2
-    python = next(filter(None, map(shutil.which, PYTHONS)), None)
+    python = next(filter(answers, PYTHONS), None)
     if python is None:
         print(f"colab: none of {', '.join(PYTHONS)} is installed", file=sys.stderr)
         return 1
     folder = ROOT / "build" / "colab"
-    make_environment(python, folder)
+    try:
+        make_environment(python, folder)
+    except subprocess.CalledProcessError as error:
+        print(f"colab: no environment: {shlex.join(error.cmd)} failed", file=sys.stderr)
+        return 1
     os.environ["JUPYTER_PATH"] = str(folder / "share" / "jupyter")
     failed = [path.stem for path in paths if not runs(path)]
     if failed:
@@ -63,14 +69,21 @@ def main(arguments=None):
     return bool(failed)
 
 
+def answers(python):
+    """Whether this interpreter starts; a version manager may leave a name that does not."""
+    found = shutil.which(python)
+    return bool(found) and not subprocess.run([found, "--version"], capture_output=True).returncode
+
+
 def make_environment(python, folder):
     """A new virtual environment with the stock versions and a kernel named colab."""
-    print(f"colab: {Path(python).name}, installing {len(STOCK)} stock versions", flush=True)
+    print(f"colab: {python}, installing {len(STOCK)} stock versions", flush=True)
     shutil.rmtree(folder, ignore_errors=True)
-    run(sys.executable, "-m", "uv", "venv", "--quiet", "--seed", "--python", python, folder)
+    uv = [sys.executable, "-m", "uv", "venv", "--quiet", "--seed"]
+    run(*uv, "--python", shutil.which(python), folder)
     inside = folder / "bin" / "python"
     pins = [f"{name}=={version}" for name, version in STOCK.items()]
-    run(inside, "-m", "pip", "install", "--quiet", *pins, "ipykernel", "ipywidgets")
+    run(inside, "-m", "pip", "install", "--quiet", *pins, *ALSO)
     run(inside, "-m", "ipykernel", "install", "--prefix", folder, "--name", "colab")
 
 
@@ -82,7 +95,8 @@ def runs(path):
     """Execute a copy in memory, and say whether it ended well."""
     print(f"colab: {path.stem} ... ", end="", flush=True)
     try:
-        NotebookClient(on_colab(path), kernel_name="colab", timeout=1800).execute()
+        settings = {"timeout": CELL_SECONDS, "extra_arguments": KERNEL_ARGUMENTS}
+        NotebookClient(on_colab(path), kernel_name="colab", **settings).execute()
     except CellExecutionError as error:
         print(f"FAILED: {error.ename}: {message_of(error)}")
         return False

@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 TITLE = (ROOT / "README.md").read_text().splitlines()[0].removeprefix("# ")
+STYLE = Path(__file__).with_name("site.css")
 SETTINGS = {
     "project": TITLE,
     "author": PROJECT["authors"][0]["name"],
@@ -29,6 +30,8 @@ SETTINGS = {
     "html_show_sphinx": 0,
     "html_show_copyright": 0,
     "myst_heading_anchors": 3,
+    "html_static_path": "_static",
+    "html_css_files": STYLE.name,
 }
 
 
@@ -54,7 +57,7 @@ def gather(root, source):
     source.mkdir(parents=True)
     notebooks = sorted((root / "notebooks").glob("*.ipynb"))
     for path in notebooks:
-        nbformat.write(with_descriptions(nbformat.read(path, as_version=4)), source / path.name)
+        nbformat.write(for_sphinx(nbformat.read(path, as_version=4)), source / path.name)
     for name, page in PAGES.items():
         (source / page).write_text(for_the_site((root / name).read_text()))
     with open(source / "index.md", "a") as index:
@@ -62,11 +65,15 @@ def gather(root, source):
     for picture in re.findall(r"\]\((\w+\.png)\)", (root / "README.md").read_text()):
         shutil.copy(root / picture, source)
     shutil.copy(root / "LICENSE", source)
+    (source / "_static").mkdir()
+    shutil.copy(STYLE, source / "_static")
 
 
-def with_descriptions(notebook):
-    """Give every picture's description to Sphinx, and drop the cell that only Colab needs."""
+def for_sphinx(notebook):
+    """Say in Sphinx' terms what is folded and what a picture shows; leave out Colab's cell."""
     for cell in notebook.cells:
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):
+            cell.metadata.setdefault("tags", []).append("hide-input")
         for output in cell.get("outputs", []):
             described = output.get("metadata", {}).get("image/png", {}).get("alt")
             if described:

@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import build_workshop
 import guide
@@ -111,6 +111,21 @@ def test_a_check_asks_only_for_names_that_its_exercise_shows(path):
         hidden = asked & names(answer, ast.Store) - shown
         assert not hidden, f"{name}: the exercise does not show {hidden}"
         assert "assert" in check
+
+
+def test_a_slide_ends_where_its_code_would_run_over():
+    code = "\n".join(["x = 1"] * 9)
+    cells = [new_markdown_cell("## Title"), *(new_code_cell(code) for _ in range(5))]
+    shown = build_workshop.turn_pages([build_workshop.marked(cell, "-") for cell in cells])
+    kinds = [cell.metadata["slideshow"]["slide_type"] for cell in shown]
+    assert kinds == ["-", "-", "-", "subslide", "-", "subslide"]
+
+
+def test_nothing_stands_below_a_picture():
+    picture = new_code_cell("draw()", outputs=[new_output("display_data", {"image/png": ""})])
+    cells = [build_workshop.marked(cell, "-") for cell in (picture, new_code_cell("x = 1"))]
+    kinds = [c.metadata["slideshow"]["slide_type"] for c in build_workshop.turn_pages(cells)]
+    assert kinds == ["-", "subslide"]
 
 
 @every_notebook

@@ -23,6 +23,7 @@ import guide
 
 ROOT = Path(__file__).resolve().parents[1]
 CHECK = "\n# Check\n"  # in a solution: what stands below it checks what stands above
+ROOM = 22  # lines of code and output that a slide shows without scrolling
 DRAWING = "drawing"  # tag of a cell whose code a slide leaves out
 SLIDES = Path(__file__).with_name("slides")  # the template
 
@@ -104,7 +105,8 @@ def slides_of(notebook):
     )
     cells = [part for cell in notebook.cells if is_shown(cell) for part in slide_cells(cell)]
     title = notebook.cells[0].source.splitlines()[0].removeprefix("# ")
-    shown = nbformat.v4.new_notebook(metadata=notebook.metadata | {"title": title}, cells=cells)
+    metadata = notebook.metadata | {"title": title}
+    shown = nbformat.v4.new_notebook(metadata=metadata, cells=turn_pages(cells))
     return exporter.from_notebook_node(shown)[0]
 
 
@@ -142,6 +144,28 @@ def without_drawing(cell):
     if any("image/png" in output.get("data", {}) for output in cell.outputs):
         cell.metadata["tags"] = [DRAWING]
     return cell
+
+
+def turn_pages(cells):
+    """Start a slide where the code on one would grow longer than it shows."""
+    used = 0
+    for cell in cells:
+        place = cell.metadata["slideshow"]
+        if place["slide_type"] == "notes":
+            continue
+        if place["slide_type"] == "-" and used + height(cell) > ROOM:
+            place["slide_type"] = "subslide"
+        used = height(cell) + (used if place["slide_type"] == "-" else 0)
+    return cells
+
+
+def height(cell):
+    """Lines that a cell takes on a slide, with one for its frame; a picture takes all."""
+    outputs = [output.get("data", output) for output in cell.get("outputs", [])]
+    if any("image/png" in output for output in outputs):
+        return ROOM
+    texts = [output.get("text", output.get("text/plain", "")) for output in outputs]
+    return 1 + sum(len(text.splitlines()) for text in [cell.source, *texts])
 
 
 def marked(cell, kind):

@@ -28,7 +28,7 @@ test-browser: set-up ## check the site, the slides and JupyterLab in Chromium
 test-workshop: set-up ## execute every learner copy, open and answered
 	$(BIN)/python -m pytest -m workshop tests/test_workshop.py
 
-test-colab: set-up ## run three notebooks among stock Colab's versions (about 5 minutes)
+test-colab: set-up ## run four notebooks among stock Colab's versions (about 5 minutes)
 	$(BIN)/python tools/colab.py
 
 run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4")

@@ -32,7 +32,7 @@ STOCK = {  # what a new Colab machine held in August 2026, on Python 3.13
 }
 PYTHONS = ["python3.13", "python3.12", "python3.11"]  # the first one found; Colab has the first
 ALSO = ["ipykernel", "ipywidgets", "scikit-learn"]  # what else is there, in any version
-KINDS = ["01", "02", "03"]  # plain TensorFlow, Keras 3, Transformers
+KINDS = ["01", "02", "03", "05"]  # plain TensorFlow, Keras 3, Transformers, fresh processes
 PRETEND = """import sys
 import types
 
@@ -45,7 +45,7 @@ for name, stock in {stock}.items():
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="colab.py", description=__doc__)
-    parser.add_argument("notebooks", nargs="*", default=KINDS, help="numbers (default 01 02 03)")
+    parser.add_argument("notebooks", nargs="*", default=KINDS, help="numbers (default 01 02 03 05)")
     wanted = parser.parse_args(arguments).notebooks
     try:
         paths = choose(ROOT / "notebooks", wanted)

@@ -5,13 +5,13 @@ import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import jinja2
 import nbformat
 from markdown_it import MarkdownIt
 
+from pages import render
 from readme import costs
 
-TOOLS = Path(__file__).parent
+ADVICE = Path(__file__).with_name("guesses.toml")
 GUESS = "Guess before you run"
 OTHERS = {
     "break": "break",
@@ -19,28 +19,13 @@ OTHERS = {
     "choice": "one of 05, 09, 10 and 11, by choice",
     "end": "everyone's verdict, and `make report`",
 }
-PAGE = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Instructor's guide</title><link rel="icon" href="data:,">
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46rem;
-  margin: 2rem auto; padding: 0 1rem; }}
-blockquote {{ margin: 1.5rem 0 0.5rem; padding-left: 1rem; border-left: 4px solid #006BA4; }}
-table {{ border-collapse: collapse; }}
-th, td {{ text-align: left; padding: 0.2rem 1rem 0.2rem 0; border-bottom: 1px solid #8886; }}
-pre {{ overflow-x: auto; }}
-</style></head><body>{body}</body></html>
-"""
 
 
 def guide(root):
     """The guide as Markdown."""
     notebooks = costs(root)
-    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string((TOOLS / "guide.md.j2").read_text())
-    return template.render(
+    return render(
+        "guide.md.j2",
         notebooks=notebooks,
         guesses=guesses(root),
         machine=machine(root),
@@ -49,7 +34,8 @@ def guide(root):
 
 
 def as_page(markdown):
-    return PAGE.format(body=MarkdownIt("commonmark").enable("table").render(markdown))
+    body = MarkdownIt("commonmark").enable("table").render(markdown)
+    return render("page.html.j2", title="Instructor's guide", body=body)
 
 
 def machine(root):
@@ -71,7 +57,7 @@ def questions(path):
 
 def advice():
     """Notebook to cell to what an instructor says there."""
-    return tomllib.loads((TOOLS / "guesses.toml").read_text())
+    return tomllib.loads(ADVICE.read_text())
 
 
 def guesses(root):

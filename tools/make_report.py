@@ -12,13 +12,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import jinja2
 import matplotlib
 
+from pages import render
 from xla_helpers import picture, plot_results, read_published, read_results
 
 ROOT = Path(__file__).resolve().parents[1]
-TEMPLATE = Path(__file__).with_name("report.html.j2")
 NOTHING = "report: no results in {}; `make run` or `make test` records them (notebooks 1, 3 and 6)"
 
 
@@ -58,9 +57,9 @@ def parser():
 def page(own, others, skipped):
     """The report as one self-contained HTML page."""
     matplotlib.use("Agg")
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(TEMPLATE.read_text())
-    return template.render(
+    return render(
+        "report.html.j2",
+        title="XLA on this machine",
         machines=sorted({r.title for r in own}),
         parts=[part(result, others) for result in own],
         skipped={Path(path).name: reason for path, reason in skipped.items()},

@@ -16,8 +16,8 @@ set-up: ## make or mend .venv from requirements.txt
 	  { echo "set-up: there is no $(PYTHON) here; install Python 3.11 to 3.13, or name it: make PYTHON=/path/to/python3 ..." >&2; exit 1; }
 	"$(PYTHON)" tools/set_up.py
 
-lab: set-up ## open JupyterLab on the notebooks
-	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
+lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks)
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) "$(or $(FOLDER),notebooks)"
 
 test: set-up ## check the helpers, then every notebook
 	$(BIN)/python -m pytest

@@ -51,12 +51,12 @@ def small():
 
 
 def answered(notebook, original):
-    """The learner copy with the answers in the exercises' cells."""
+    """The learner copy with each answer below what its exercise gives."""
     solutions = {cell.id: cell.source for cell in original.cells}
     for cell in notebook.cells:
         if cell.id.startswith("exercise-") and cell.cell_type == "code":
             solution = solutions[cell.id.replace("exercise", "solution")]
-            cell.source = build_workshop.split(solution)[0]
+            cell.source += f"\n\n{build_workshop.split(solution)[0]}"
     return notebook
 
 
@@ -152,6 +152,27 @@ def test_the_workshop_is_written_in_one_folder(tmp_path, capsys):
     for page in slides.glob("*.html"):
         for used in re.findall(r'"(reveal/[^"]+)"', page.read_text()):
             assert (slides / used).is_file()
+
+
+def test_a_copy_that_was_worked_in_is_kept(small, tmp_path, capsys):
+    path = tmp_path / "copy.ipynb"
+    build_workshop.hand_out(build_workshop.learner_copy(small), path)
+    worked_in = read(path)
+    next(cell for cell in worked_in.cells if cell.id == "exercise-1").source = "answer = 41"
+    nbformat.write(worked_in, path)
+    build_workshop.hand_out(build_workshop.learner_copy(small), path)
+    assert "answer = 41" in path.read_text()
+    assert f"kept {path}" in capsys.readouterr().out
+
+
+def test_a_copy_that_was_only_run_is_written_anew(small, tmp_path, capsys):
+    path = tmp_path / "copy.ipynb"
+    only_run = build_workshop.learner_copy(small)
+    only_run.cells[1].outputs = [new_output("stream", text="old")]
+    nbformat.write(only_run, path)
+    build_workshop.hand_out(build_workshop.learner_copy(small), path)
+    assert read(path).cells[1].outputs == []
+    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.workshop

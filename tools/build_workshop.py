@@ -32,21 +32,32 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="build_workshop.py", description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "workshop", help="folder")
     out = parser.parse_args(arguments).out
-    shutil.rmtree(out, ignore_errors=True)
     learners, slides = out / "notebooks", out / "slides"
-    learners.mkdir(parents=True)
-    slides.mkdir()
+    learners.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(slides, ignore_errors=True)
     shutil.copytree(player(), slides / "reveal")
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
-        nbformat.write(learner_copy(notebook), learners / path.name)
+        hand_out(learner_copy(notebook), learners / path.name)
         (slides / f"{path.stem}.html").write_text(slides_of(notebook))
     (out / "guide.html").write_text(guide.as_page(guide.guide(ROOT)))
-    print(f"{len(list(learners.iterdir()))} notebooks for learners in {learners}")
+    print(f"{len(list(learners.glob('*.ipynb')))} notebooks for learners in {learners}")
     print(f"their slides in {slides}, the instructor's guide is {out / 'guide.html'}")
 
 
 # Learner copies
+
+
+def hand_out(copy, path):
+    """Write a learner copy, but never over one that somebody has worked in."""
+    if path.exists() and sources(nbformat.read(path, as_version=4)) != sources(copy):
+        print(f"kept {path}, which was changed; remove it for a new one")
+    else:
+        nbformat.write(copy, path)
+
+
+def sources(notebook):
+    return [cell.source for cell in notebook.cells]
 
 
 def learner_copy(notebook):

@@ -63,6 +63,7 @@ def main(arguments=None):
         print(f"colab: no environment: {shlex.join(error.cmd)} failed", file=sys.stderr)
         return 1
     os.environ["JUPYTER_PATH"] = str(folder / "share" / "jupyter")
+    os.environ["XLA_RESULTS"] = str(folder / "results")  # not those of this machine's versions
     failed = [path.stem for path in paths if not runs(path)]
     if failed:
         print(f"colab: failed: {', '.join(failed)}", file=sys.stderr)

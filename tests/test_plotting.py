@@ -12,6 +12,7 @@ from xla_helpers import (
     Comparison,
     Measurement,
     Program,
+    Result,
     Sweep,
     picture,
     plot_calls,
@@ -19,6 +20,7 @@ from xla_helpers import (
     plot_graph,
     plot_program,
     plot_ratios,
+    plot_results,
     plot_sweep,
 )
 from xla_helpers.compilations import Call
@@ -197,6 +199,13 @@ def test_comparison_cuts_no_sample_off(medians):
     samples = [sample for m in c.measurements.values() for sample in m.samples]
     assert left < min(samples)
     assert 1.02 * max(samples) < right
+
+
+@pytest.mark.parametrize("farthest", [1.3, 4, 30, 400, 20_000, 1e6])
+def test_log_axis_has_as_many_ticks_as_fit(farthest):
+    ax = plot_results(Result("x", {}, comparison(near=0.001, far=0.001 * farthest)))
+    low, high = ax.get_xlim()
+    assert 3 <= sum(low <= tick <= high for tick in ax.get_xticks()) <= 9
 
 
 def test_sweep_has_several_ticks_to_read_from():

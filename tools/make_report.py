@@ -8,11 +8,13 @@ report and on stderr.
 
 import argparse
 import base64
+import re
 import sys
 from collections import Counter
 from pathlib import Path
 
 import matplotlib
+import nbformat
 
 from pages import render
 from xla_helpers import picture, plot_results, read_published, read_results
@@ -60,7 +62,6 @@ def page(own, others, skipped):
     return render(
         "report.html.j2",
         title="XLA on this machine",
-        machines=sorted({r.title for r in own}),
         parts=[part(result, others) for result in own],
         skipped={Path(path).name: reason for path, reason in skipped.items()},
     )
@@ -74,7 +75,9 @@ def part(result, others):
     judged = [[claim.judge(other.comparison) for other in same] for claim in claims]
     return {
         "name": result.name.replace("-", " "),
-        "picture": drawn(result, same, figures),
+        "notebook": recorder(result.name),
+        "machine": result.title,
+        "picture": drawn(result, same, [f for f in figures if f.seconds]),
         "table": result.comparison._repr_html_(),
         "sources": [f"{f.hardware}: {f.source}" for f in figures if f.seconds],
         "verdicts": [
@@ -91,14 +94,23 @@ def part(result, others):
     }
 
 
+def recorder(name):
+    """Number and title of the notebook that records comparisons of this name, or None."""
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        cells = nbformat.read(path, as_version=4).cells
+        if any(re.search(rf'record\(\s*"{name}"', cell.source) for cell in cells):
+            return f"{path.name[:2]}, {cells[0].source.splitlines()[0].removeprefix('# ')},"
+    return None
+
+
 def drawn(result, same, figures):
     labels = ", ".join(result.comparison.measurements)
     shown = picture(
         plot_results(
             result,
             same,
-            [f for f in figures if f.seconds],
-            title=result.name.replace("-", " ").capitalize(),
+            figures,
+            title=f"Time per call here{' and elsewhere' if same or figures else ''}",
         ),
         alt=f"Time per call of {labels} on this machine, with published figures where there are "
         "any, on a log scale. The table below holds the same numbers.",

@@ -49,9 +49,11 @@ class Ratio:
         return not self.low <= 1 <= self.high
 
     def __repr__(self):
-        if not self.clear:
-            return f"no clear difference [{self.low:.2f}, {self.high:.2f}]"
         times, low, high = self.value, self.low, self.high
+        if math.isinf(high):
+            return f"{max(times, 1 / times):.3g}x {'faster' if times >= 1 else 'slower'}, seen once"
+        if not self.clear:
+            return f"no clear difference [{low:.2f}, {high:.2f}]"
         if times >= 1:
             return f"{times:.2f}x faster [{low:.2f}, {high:.2f}]"
         return f"{1 / times:.2f}x slower [{1 / high:.2f}, {1 / low:.2f}]"
@@ -108,8 +110,10 @@ class Comparison(Table):
         return max(0.0, cost / saved)
 
     def _title(self):
-        if not self.differences:
+        if not self.measurements:
             return "No candidate gave a result."
+        if not self.differences:
+            return "Results were not compared."
         worst = max(self.differences.values())
         return f"Largest relative difference of results {worst:.1g}, allowed {self.tolerance:.1g}."
 

@@ -6,7 +6,7 @@ from io import BytesIO
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import EngFormatter, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from .tables import format_seconds
 
@@ -50,13 +50,12 @@ def plot_comparison(
     medians = [m.median for m in comparison.measurements.values()]
     log = max(medians) > 10 * min(medians)
     if log:
-        ax.set_xscale("log")
-        ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        _log_seconds(ax)
     else:
         ax.update_datalim([(0, 0)])  # so that the margin on the right is a share of all
         ax.autoscale_view(scaley=False)
         ax.set_xlim(left=0)
-    seconds_axis(ax.xaxis)
+        seconds_axis(ax.xaxis)
     diamonds = ", diamond: predicted" if predicted else ""
     ax.set_xlabel(
         f"time per call{', log scale' if log else ''} (dot: sample, bar: median{diamonds})"
@@ -174,9 +173,7 @@ def plot_results(own, others=(), published=(), ax: Axes | None = None, title: st
         ax.plot([], [], "o", color=GREY, alpha=0.6, label="other machines")
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.4, -0.7)
-    ax.set_xscale("log")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    seconds_axis(ax.xaxis)
+    _log_seconds(ax)
     diamonds = ", diamond: published" if published else ""
     ax.set_xlabel(f"time per call, log scale (dot: sample, bar: median{diamonds})")
     ax.set_title(title or own.name, loc="left")
@@ -244,6 +241,18 @@ def seconds_axis(axis) -> None:
     """Label an axis that holds seconds with units that fit."""
     axis.set_major_formatter(EngFormatter("s"))
     axis.set_minor_formatter(NullFormatter())
+
+
+def _log_seconds(ax):
+    """Seconds across on a log scale: as many ticks as its span has room for."""
+    ax.set_xscale("log")
+    ax.margins(x=0.08)  # the first and last label are wider than their dots
+    ax.autoscale_view(scaley=False)
+    low, high = ax.get_xlim()
+    powers = math.log10(high / low)
+    steps = (1, 2, 5) if powers < 3 else (1,)
+    ax.xaxis.set_major_locator(MaxNLocator(6) if powers < 0.8 else LogLocator(subs=steps))
+    seconds_axis(ax.xaxis)
 
 
 def _log_axes(ax, sizes, name):

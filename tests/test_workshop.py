@@ -66,7 +66,7 @@ def execute(notebook):
     return {
         cell.id: "".join(output.get("text", "") for output in cell.outputs).splitlines()[-1]
         for cell in notebook.cells
-        if cell.id.startswith("check-")
+        if re.fullmatch(r"check-\d+", cell.id)
     }
 
 

@@ -12,11 +12,14 @@ from google.protobuf.text_encoding import CEscape
 from xla_helpers import (
     BugReportError,
     ProcessError,
+    archives,
     bug_reports,
     read_bug_report,
     replay_bug_report,
+    replays,
     write_bug_report,
 )
+from xla_helpers.replays import fingerprint
 
 
 @pytest.fixture
@@ -29,9 +32,9 @@ def here(monkeypatch):
     """Run archived programs in this process, which has started TensorFlow already."""
 
     def run_here(path, timeout, *parts, flags=None):
-        return json.loads(json.dumps(bug_reports._run_archive(path, *parts)))
+        return json.loads(json.dumps(replays._run_archive(path, *parts)))
 
-    monkeypatch.setattr(bug_reports, "_run_elsewhere", run_here)
+    monkeypatch.setattr(replays, "_run_elsewhere", run_here)
 
 
 @pytest.fixture
@@ -65,7 +68,7 @@ def set_details(path, **changes):
 
 
 def digests(results):
-    return [bug_reports._fingerprint(np.asarray(result))["sha256"] for result in results]
+    return [fingerprint(np.asarray(result))["sha256"] for result in results]
 
 
 def recorded(report):
@@ -132,7 +135,7 @@ def test_a_crash_is_an_outcome_and_a_hang_an_error(jit, archive, here, monkeypat
     write_bug_report(archive, jit(double), 1.0)
     monkeypatch.undo()
     monkeypatch.setattr(
-        bug_reports,
+        replays,
         "run_in_process",
         lambda *args, **options: reports_process("import os; os.kill(os.getpid(), 9)"),
     )
@@ -142,7 +145,7 @@ def test_a_crash_is_an_outcome_and_a_hang_an_error(jit, archive, here, monkeypat
     set_details(archive, outcome=replay.outcome)
     assert replay_bug_report(archive).verdict == "same error"
     monkeypatch.setattr(
-        bug_reports,
+        replays,
         "run_in_process",
         lambda *args, **options: reports_process("import time; time.sleep(60)", timeout=0.2),
     )
@@ -300,7 +303,7 @@ def test_xla_is_off_in_a_graph_run_without_it(tf, jit, archive, here):
     from tensorflow.core.framework.graph_pb2 import GraphDef
 
     graph = text_format.Parse(zipfile.ZipFile(archive).read("graph.pbtxt"), GraphDef())
-    bug_reports._switch_off_xla(graph)
+    replays._switch_off_xla(graph)
     (function,) = graph.library.function
     assert len(function.node_def) > 0 and not function.attr["_XlaMustCompile"].b
     for node in [*graph.node, *function.node_def]:
@@ -310,7 +313,7 @@ def test_xla_is_off_in_a_graph_run_without_it(tf, jit, archive, here):
 def test_without_xla_is_compared_in_words(jit, archive, here):
     report = write_bug_report(archive, jit(double), 1.0)
     without = report.details["without_xla"]
-    set_details(archive, without_xla=outcome(np.float32(7)))
+    set_details(archive, without_xla={"results": [fingerprint(np.float32(7))]})
     assert read_bug_report(archive).without_xla.startswith("different, results ")
     set_details(archive, outcome={"error": "E: x"}, without_xla=without)
     assert read_bug_report(archive).without_xla.startswith("results ")
@@ -319,14 +322,14 @@ def test_without_xla_is_compared_in_words(jit, archive, here):
 
 
 def test_a_graph_that_crashes_without_xla_does_not_cost_the_report(jit, archive, here, monkeypatch):
-    run_here = bug_reports._run_elsewhere
+    run_here = replays._run_elsewhere
 
     def crash(path, timeout, *parts, flags=None):
         if "run_graph" in parts:
             raise ProcessError("The process was killed by SIGKILL.", "", "")
         return run_here(path, timeout, *parts, flags=flags)
 
-    monkeypatch.setattr(bug_reports, "_run_elsewhere", crash)
+    monkeypatch.setattr(replays, "_run_elsewhere", crash)
     report = write_bug_report(archive, jit(double), 1.0)
     assert "results" in report.details["outcome"] and report.without_xla == "not recorded"
 
@@ -422,7 +425,7 @@ def test_a_damaged_report_is_refused(jit, archive, here):
 
 def test_a_file_too_large_is_refused(jit, archive, here, monkeypatch):
     write_bug_report(archive, jit(double), 1.0)
-    monkeypatch.setattr(bug_reports, "LARGEST", 10)
+    monkeypatch.setattr(archives, "LARGEST", 10)
     with pytest.raises(BugReportError, match="larger than 10 bytes"):
         read_bug_report(archive)
 
@@ -448,48 +451,7 @@ def test_a_program_that_fails_gives_an_error(jit, archive, here):
     assert replay.verdict == "other error" and "Error" in replay.outcome["error"]
 
 
-def outcome(*arrays):
-    return {"results": [bug_reports._fingerprint(np.asarray(array)) for array in arrays]}
-
-
-@pytest.mark.parametrize(
-    "then, now, verdict",
-    [
-        ([1.0, -100.0], [1.0, -100.0], "same bits"),
-        ([1.0, -100.0], [1.009, -100.0], "close"),  # relative to the largest
-        ([1.0, -100.0], [1.011, -100.0], "different"),
-        ([1.0, np.nan, np.inf], [1.00001, np.nan, np.inf], "close"),
-        ([1.0, np.nan], [np.nan, 1.0], "different"),
-        ([1.0, np.inf], [1.0, -np.inf], "different"),
-        ([1 + 1j], [1 - 1j], "different"),
-        ([1, 2], [1, 3], "different"),
-        ([], [], "same bits"),
-    ],
-)
-def test_verdicts(then, now, verdict):
-    assert bug_reports._verdict(outcome(then), outcome(now)) == verdict
-
-
-def test_one_different_result_decides():
-    assert bug_reports._verdict(outcome([1.0], [2.0]), outcome([1.0], [3.0])) == "different"
-    assert bug_reports._verdict(outcome([1.0]), {"error": "E: x"}) == "other error"
-    assert bug_reports._verdict({"error": "E: x"}, {"error": "E: y"}) == "other error"
-    assert bug_reports._verdict({"error": "E: x"}, {"error": "E: x"}) == "same error"
-
-
 def test_a_long_result_is_sampled():
-    fingerprint = bug_reports._fingerprint(np.arange(1000.0))
-    assert len(fingerprint["real"]) == bug_reports.SAMPLES
-    assert fingerprint["real"][0] == 0 and fingerprint["real"][-1] == 999
-
-
-def test_seeded_inputs_are_the_same_for_ever(tf):
-    """Archives hold results for these numbers: if they change, `FORMAT` must."""
-    assert bug_reports._draw(0, "int32", (6,)).tolist() == [5, 0, 6, 4, 4, 6]
-    assert bug_reports._draw(1, "bool", (4,)).tolist() == [True, False, False, True]
-    np.testing.assert_array_equal(
-        bug_reports._draw(0, "float64", (2,)), [0.6369616873214543, 0.04097352393619469]
-    )
-    wide = bug_reports._draw(0, "float32", (1000,))
-    assert 0 <= wide.min() < 0.01 and 0.99 < wide.max() <= 1
-    assert set(bug_reports._draw(0, "uint8", (1000,))) == set(range(8))
+    sampled = fingerprint(np.arange(1000.0))
+    assert len(sampled["real"]) == replays.SAMPLES
+    assert sampled["real"][0] == 0 and sampled["real"][-1] == 999

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from xla_helpers import Comparison, ComparisonError, Measurement, Ratio, compare, sweep
-from xla_helpers.comparing import TOLERANCE, bootstrap_ratio, one_line
+from xla_helpers.comparing import TOLERANCE, bootstrap_ratio
 
 SHORT = 1e-9  # a block this short holds one call
 
@@ -254,13 +254,6 @@ def test_an_interrupt_is_no_failure(clock):
 
     with pytest.raises(KeyboardInterrupt):
         compare({"a": interrupted}, clock=clock)
-
-
-def test_long_messages_are_cut():
-    text = one_line(ValueError("many\nlines " * 100))
-    assert len(text) == 300
-    assert "\n" not in text
-    assert text.endswith("…")
 
 
 # Arguments that make no sense

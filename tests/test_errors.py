@@ -1,6 +1,7 @@
 import pytest
 
 from xla_helpers import expect_error, not_yet
+from xla_helpers.errors import headline
 
 
 def test_an_expected_error_is_shown_in_one_line_and_kept(capsys):
@@ -63,3 +64,23 @@ def test_an_error_of_an_open_exercise(capsys):
 def test_an_interrupt_is_not_an_answer():
     with pytest.raises(KeyboardInterrupt), not_yet():
         raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("message", "line"),
+    [
+        ("", "no message"),
+        ("\n  wrong  \nmore", "wrong"),
+        ("in user code:\n  File 1\n  ValueError: wrong\n", "wrong"),
+        ("Graph execution error:\n\nwrong\n[[{{node f}}]]", "wrong"),
+        ("{{function_node f}} wrong [Op:Add] name: ", "wrong"),
+        ("no (No registered 'no') A (No registered 'A' OpKernel", "unsupported A"),
+    ],
+)
+def test_headline_is_the_line_that_says_what_is_wrong(message, line):
+    assert headline(ValueError(message)) == f"ValueError: {line}"
+
+
+def test_a_headline_has_a_limit():
+    text = headline(ValueError("many words " * 100))
+    assert len(text) == 300 and text.endswith("…")

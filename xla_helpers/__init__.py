@@ -1,13 +1,7 @@
 """Measure, compare, compile and explain: the helpers of "XLA for TensorFlow, in notebooks"."""
 
-from .bug_reports import (
-    BugReport,
-    BugReportError,
-    Replay,
-    read_bug_report,
-    replay_bug_report,
-    write_bug_report,
-)
+from .archives import BugReport, BugReportError, read_bug_report
+from .bug_reports import write_bug_report
 from .checking import Check, Outcome, check
 from .checkpoints import find_checkpoint
 from .comparing import Comparison, ComparisonError, Ratio, Sweep, compare, sweep
@@ -17,6 +11,7 @@ from .errors import CaughtError, expect_error, not_yet
 from .plotting import picture, plot_comparison, plot_ratios, plot_results, plot_sweep
 from .processes import ProcessError, Run, run_in_process
 from .programs import Kernel, Program, inspect_program
+from .replays import Replay, replay_bug_report
 from .results import Claim, Published, Result, read_published, read_results, record
 from .startup import describe_machine, prepare_tensorflow
 from .tables import format_bytes, format_seconds

@@ -9,6 +9,7 @@ import numpy as np
 
 from .agreement import largest_difference
 from .comparing import TOLERANCE
+from .errors import UNSUPPORTED, headline
 from .tables import Table
 from .timing import check_callable
 
@@ -20,7 +21,6 @@ RANDOM = re.compile(
 )
 """Operations that draw what a reader asked for, without those that only prepare a seed."""
 
-UNSUPPORTED = re.compile(r"(\w+) \(No registered '\1' OpKernel")
 GUARD = re.compile(r"(/Assert)*(/AssertGuard/Assert)?$")  # what TensorFlow adds to a check's name
 
 SHOWN = 64  # characters of an outcome in a table
@@ -47,7 +47,7 @@ class Outcome:
         """The result, or the error's type and its first telling line, at most `SHOWN` long."""
         if self.error is None:
             return _cut(_describe(self.result))
-        return _cut(f"{type(self.error).__name__}: {headline(self.error)}")
+        return _cut(headline(self.error))
 
 
 @dataclass(frozen=True, repr=False)
@@ -319,22 +319,6 @@ def _has_kernel(operation):
 
     registered = kernels.get_registered_kernels_for_op(operation).kernel
     return any(re.fullmatch(r"XLA_\w+_JIT", kernel.device_type) for kernel in registered)
-
-
-def headline(error):
-    """The line of an error's message that says what is wrong, without TensorFlow's brackets."""
-    unsupported = UNSUPPORTED.findall(str(error))
-    if unsupported:
-        return f"unsupported {', '.join(unsupported)}"
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or ["no message"]
-    kind, line = f"{type(error).__name__}: ", lines[0]
-    if line == "in user code:":  # an error while tracing, below the lines of code that led to it
-        line = next((other for other in lines if other.startswith(kind)), lines[-1])
-    if line == "Graph execution error:":  # the message stands above the node's name
-        pairs = zip(lines, lines[1:], strict=False)
-        line = next((above for above, below in pairs if below.startswith("[[{{node")), lines[-1])
-    line = line.removeprefix(kind)
-    return re.sub(r"\{\{.*?\}\}|\[Op:.*|name: *$", "", line).strip()
 
 
 def _describe(value):

@@ -11,6 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from .agreement import largest_difference
+from .errors import headline
 from .tables import Table, format_seconds
 from .timing import (
     BLOCK_SECONDS,
@@ -250,7 +251,7 @@ def sweep(
         try:
             candidates, args = make(size)
         except Exception as error:  # too large for the memory, say; the other sizes still count
-            not_made[size] = one_line(error)
+            not_made[size] = headline(error)
             continue
         comparisons[size] = compare(candidates, *args, strict=False, **options)
     result = Sweep(name, comparisons, not_made)
@@ -308,7 +309,7 @@ def _first_calls(candidates, args, tolerance, clock):
             seconds, result = time_first_call(fn, args, clock)
             difference = largest_difference(result, reference if differences else result)
         except Exception as error:  # a candidate may raise anything; the others still count
-            failures[label] = one_line(error)
+            failures[label] = headline(error)
             continue
         reference = reference if differences else result
         differences[label] = difference
@@ -336,11 +337,5 @@ def _time_in_rounds(candidates, labels, args, rounds, block, clock):
                     seconds = time_block(candidates[label], args, calls[label], clock)
                     samples[label].append(seconds)
             except Exception as error:  # as above
-                failures[label] = one_line(error)
+                failures[label] = headline(error)
     return samples, calls, failures
-
-
-def one_line(error: Exception, limit: int = 300) -> str:
-    """The type and message of `error` in one line of at most `limit` characters."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return text if len(text) <= limit else text[: limit - 1] + "…"

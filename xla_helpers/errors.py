@@ -1,4 +1,4 @@
-"""Errors that a lesson expects, and checks that a learner has not met yet: shown in one line."""
+"""Errors in one line: those of candidates, those that a lesson expects, and a learner's."""
 
 import re
 import traceback
@@ -8,6 +8,36 @@ from dataclasses import dataclass
 
 DEFINED = re.compile(r" \(defined @ [^)]*\)")
 """What TensorFlow adds to the name of a node: its file, a temporary one for a notebook's cell."""
+
+UNSUPPORTED = re.compile(r"(\w+) \(No registered '\1' OpKernel")
+"""How TensorFlow names an operation that XLA has no code for."""
+
+NOISE = re.compile(r"\{\{.*?\}\}|\[Op:.*|name: *$")
+"""TensorFlow's brackets around the names of nodes and operations."""
+
+
+def headline(error: BaseException, limit: int = 300) -> str:
+    """The type of `error` and the line of its message that says what is wrong.
+
+    limit: the most characters.
+    """
+    kind = f"{type(error).__name__}: "
+    text = f"{kind}{_telling_line(str(error), kind)}"
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _telling_line(message, kind):
+    unsupported = UNSUPPORTED.findall(message)
+    if unsupported:
+        return f"unsupported {', '.join(unsupported)}"
+    lines = [line.strip() for line in message.splitlines() if line.strip()] or ["no message"]
+    line = lines[0]
+    if line == "in user code:":  # an error while tracing, below the lines of code that led to it
+        line = next((other for other in lines if other.startswith(kind)), lines[-1])
+    if line == "Graph execution error:":  # the message stands above the node's name
+        pairs = zip(lines, lines[1:], strict=False)
+        line = next((above for above, below in pairs if below.startswith("[[{{node")), lines[-1])
+    return NOISE.sub("", line.removeprefix(kind)).strip()
 
 
 @dataclass

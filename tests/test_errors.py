@@ -58,7 +58,9 @@ def test_a_check_that_does_not_hold_shows_itself(capsys):
 def test_an_error_of_an_open_exercise(capsys):
     with not_yet():
         raise TypeError("two lines\nof reason")
-    assert capsys.readouterr().out == "Not yet: two lines\n"
+    assert capsys.readouterr().out == (
+        "Not yet: the answer cannot be checked (TypeError: two lines)\n"
+    )
 
 
 def test_an_interrupt_is_not_an_answer():

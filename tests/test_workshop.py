@@ -131,13 +131,14 @@ def test_nothing_stands_below_a_picture():
 @every_notebook
 def test_slides_show_questions_and_pictures_and_ask_no_other_host(path):
     notebook = read(path)
-    page = build_workshop.slides_of(notebook)
+    page = build_workshop.slides_of(notebook, guide.advice()[path.stem])
     pictures = sum(
         "image/png" in o.get("data", {}) for c in notebook.cells for o in c.get("outputs", [])
     )
     questions = sum(cell.source.count("Guess before you run") for cell in notebook.cells)
     assert page.count('src="data:image/png') == pictures
-    assert page.count("Guess before you run") == questions
+    on_slides = re.sub(r"(?s)<aside class=.notes.>.*?</aside>", "", page)
+    assert on_slides.count("Guess before you run") == questions
     assert page.count("<img") == len(re.findall(r'<img[^>]+alt="[^"]+"', page))
     assert not re.search(r"""(?:src=|<link[^>]+href=|@import\s+(?:url\()?)["']?https?:""", page)
     assert "# Check" not in page
@@ -191,8 +192,8 @@ def test_every_guess_has_advice_and_no_advice_is_left_over():
 def test_the_guide_holds_every_question_and_what_each_notebook_costs():
     text = guide.guide(ROOT)
     for path in NOTEBOOKS:
-        for question in guide.questions(path).values():
-            assert f"> {question}" in text
+        for asked in guide.questions(path).values():
+            assert f"> {asked.question}" in text and asked.section and asked.outcome in text
     costs = guide.costs(ROOT)
     assert set(costs) == {path.name[:2] for path in NOTEBOOKS}
     for row in costs.values():

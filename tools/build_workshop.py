@@ -8,6 +8,7 @@ is in their speaker notes (press S). Nothing is executed, and the slides ask no 
 
 import argparse
 import copy
+import re
 import shutil
 import sys
 import textwrap
@@ -23,6 +24,10 @@ import guide
 
 ROOT = Path(__file__).resolve().parents[1]
 CHECK = "\n# Check\n"  # in a solution: what stands below it checks what stands above
+EXPLANATION = (
+    "Below each exercise stands its check, folded. "
+    'Run it: it says "Not yet" until the answer is right.'
+)
 ROOM = 22  # lines of code and output that a slide shows without scrolling
 DRAWING = "drawing"  # tag of a cell whose code a slide leaves out
 SLIDES = Path(__file__).with_name("slides")  # the template
@@ -36,10 +41,11 @@ def main(arguments=None):
     learners.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(slides, ignore_errors=True)
     shutil.copytree(player(), slides / "reveal")
+    said = guide.advice()
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
         hand_out(learner_copy(notebook), learners / path.name)
-        (slides / f"{path.stem}.html").write_text(slides_of(notebook))
+        (slides / f"{path.stem}.html").write_text(slides_of(notebook, said[path.stem]))
     (out / "guide.html").write_text(guide.as_page(guide.guide(ROOT)))
     print(f"{len(list(learners.glob('*.ipynb')))} notebooks for learners in {learners}")
     print(f"their slides in {slides}, the instructor's guide is {out / 'guide.html'}")
@@ -72,6 +78,8 @@ def learner_copy(notebook):
         if is_solution(cell):
             continue
         cells.append(cell)
+        if cell.source.startswith("## Exercises"):
+            cell.source += f"\n\n{EXPLANATION}"
         if cell.id in checks:
             cells.append(check_cell(cell.id.replace("exercise", "check"), checks[cell.id]))
     return nbformat.v4.new_notebook(metadata=notebook.metadata, cells=cells)
@@ -105,8 +113,11 @@ def without_outputs(cells):
 # Slides
 
 
-def slides_of(notebook):
-    """One page of slides, from the headings, questions, code and outputs of a notebook."""
+def slides_of(notebook, said):
+    """One page of slides, from the headings, questions, code and outputs of a notebook.
+
+    said: cell to what an instructor says there, for the speaker notes.
+    """
     exporter = SlidesExporter(
         template_name=SLIDES.name,
         extra_template_basedirs=[str(SLIDES.parent)],
@@ -114,7 +125,12 @@ def slides_of(notebook):
         reveal_theme="white",  # others ask for fonts elsewhere
         config=Config(TagRemovePreprocessor={"enabled": True, "remove_input_tags": {DRAWING}}),
     )
-    cells = [part for cell in notebook.cells if is_shown(cell) for part in slide_cells(cell)]
+    cells = [
+        part
+        for cell in notebook.cells
+        if is_shown(cell)
+        for part in slide_cells(cell, said.get(cell.id))
+    ]
     title = notebook.cells[0].source.splitlines()[0].removeprefix("# ")
     metadata = notebook.metadata | {"title": title}
     shown = nbformat.v4.new_notebook(metadata=metadata, cells=turn_pages(cells))
@@ -125,29 +141,30 @@ def is_shown(cell):
     return not (is_solution(cell) or "google.colab" in cell.source)
 
 
-def slide_cells(cell):
+def slide_cells(cell, said=None):
     """The cells that a cell becomes, each marked for the slide that it stands on."""
     if cell.cell_type == "code":
         return [without_drawing(marked(cell, "subslide" if cell.outputs else "-"))]
-    shown, kind = first_words(cell)
-    notes = cell.source.replace(shown.removeprefix("> "), "").strip()
-    parts = [marked(new_markdown_cell(shown), kind)] if shown else []
-    return parts + ([marked(new_markdown_cell(notes), "notes")] if notes else [])
+    prose = re.sub(r"(?<=\]\()(\w+)\.ipynb", r"\1.html", cell.source)
+    parts = on_screen(cell.id, prose)
+    for text, _ in parts:
+        prose = prose.replace(text.removeprefix("> "), "")
+    notes = "\n\n".join(filter(None, [said, prose.strip()]))
+    cells = [marked(new_markdown_cell(text), kind) for text, kind in parts]
+    return cells + ([marked(new_markdown_cell(notes), "notes")] if notes else [])
 
 
-def first_words(cell):
-    """What of a cell of prose is on the slide, and which kind of slide it starts."""
-    prose, paragraphs = cell.source, cell.source.split("\n\n")
+def on_screen(name, prose):
+    """What of a cell of prose is on slides: each text, and which kind of slide it starts."""
+    paragraphs = prose.split("\n\n")
     if prose.startswith("# "):
-        return "\n\n".join(paragraphs[:2]), "slide"
+        return [("\n\n".join(paragraphs[:2]), "slide")]
     if prose.startswith(("## In practice", "## Exercises", "## Summary")):
-        return prose, "slide"
-    if prose.startswith("#"):
-        return paragraphs[0], "slide"
-    if cell.id.startswith("exercise"):
-        return prose, "-"
-    questions = [p for p in paragraphs if guide.GUESS in p]
-    return (f"> {questions[0]}", "subslide") if questions else ("", "notes")
+        return [(prose, "slide")]
+    if name.startswith("exercise"):
+        return [(prose, "-")]
+    heading = [(paragraphs[0], "slide")] if prose.startswith("#") else []
+    return heading + [(f"> {words}", "subslide") for words in paragraphs if guide.GUESS in words]
 
 
 def without_drawing(cell):

@@ -1,9 +1,11 @@
 """The instructor's guide: its text is guide.md.j2 and guesses.toml, its questions and costs come
 from the notebooks and the README."""
 
+import re
 import tomllib
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 from markdown_it import MarkdownIt
@@ -14,18 +16,32 @@ from readme import costs
 ADVICE = Path(__file__).with_name("guesses.toml")
 GUESS = "Guess before you run"
 OTHERS = {
+    "arrive": "arriving: open JupyterLab, meet a guess and a check",
     "break": "break",
     "lunch": "lunch",
     "choice": "one of 05, 09, 10 and 11, by choice",
-    "end": "everyone's verdict, and `make report`",
+    "end": "all results on one page, and what to measure at home",
 }
+LINES, WIDE = 12, 96  # of an outcome that is shown
+
+
+class Question(NamedTuple):
+    """A guess: the paragraph that asks, the section it stands in, and what came out."""
+
+    question: str
+    section: str
+    outcome: str
 
 
 def guide(root):
     """The guide as Markdown."""
     notebooks = costs(root)
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    address = project["urls"]["Repository"]
     return render(
         "guide.md.j2",
+        address=address,
+        folder=address.rsplit("/", 1)[-1],
         notebooks=notebooks,
         guesses=guesses(root),
         machine=machine(root),
@@ -46,13 +62,35 @@ def machine(root):
 
 
 def questions(path):
-    """Cell to question, for each guess of a notebook."""
+    """What is asked in a notebook: cell to `Question`."""
     cells = nbformat.read(path, as_version=4).cells
-    asking = [cell for cell in cells if cell.cell_type == "markdown" and GUESS in cell.source]
-    return {
-        cell.id: next(words for words in cell.source.split("\n\n") if GUESS in words)
-        for cell in asking
-    }
+    asked, section = {}, ""
+    for position, cell in enumerate(cells):
+        if cell.cell_type != "markdown":
+            continue
+        headings = re.findall(r"(?m)^#{2,3} (.+)$", cell.source)
+        section = headings[-1] if headings else section
+        words = [words for words in cell.source.split("\n\n") if GUESS in words]
+        if words:
+            asked[cell.id] = Question(words[0], section, outcome(cells[position + 1 :]))
+    return asked
+
+
+def outcome(cells):
+    """The first text that the cells after a question put out, before the next question."""
+    for cell in cells:
+        if cell.cell_type == "markdown" and (GUESS in cell.source or cell.source.startswith("#")):
+            break
+        for output in cell.get("outputs", []):
+            text = output.get("text") or output.get("data", {}).get("text/plain", "")
+            if text and not text.startswith("Picture:"):
+                return shorten(text)
+    return ""
+
+
+def shorten(text):
+    lines = [line if len(line) <= WIDE else f"{line[: WIDE - 1]}…" for line in text.splitlines()]
+    return "\n".join(lines[:LINES] + ["…"] * (len(lines) > LINES))
 
 
 def advice():
@@ -64,7 +102,7 @@ def guesses(root):
     said = advice()
     return {
         path.name[:2]: [
-            {"question": question, "advice": said[path.stem][cell]}
+            question._asdict() | {"advice": said[path.stem][cell]}
             for cell, question in questions(path).items()
         ]
         for path in sorted((root / "notebooks").glob("*.ipynb"))

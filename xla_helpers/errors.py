@@ -83,9 +83,13 @@ def not_yet() -> Iterator[None]:
     """
     try:
         yield
+    except AssertionError as error:
+        print(f"Not yet: {(str(error).strip() or _line_that_raised(error)).splitlines()[0]}")
     except Exception as error:
-        message = str(error).strip().splitlines()
-        reason = message[0] if message else traceback.extract_tb(error.__traceback__)[-1].line
-        print(f"Not yet: {reason}")
+        print(f"Not yet: the answer cannot be checked ({headline(error)})")
     else:
         print("Right.")
+
+
+def _line_that_raised(error):
+    return traceback.extract_tb(error.__traceback__)[-1].line

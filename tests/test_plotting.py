@@ -203,7 +203,8 @@ def test_comparison_cuts_no_sample_off(medians):
 
 @pytest.mark.parametrize("farthest", [1.3, 4, 30, 400, 20_000, 1e6])
 def test_log_axis_has_as_many_ticks_as_fit(farthest):
-    ax = plot_results(Result("x", {}, comparison(near=0.001, far=0.001 * farthest)))
+    measured = comparison(near=0.001, far=0.001 * farthest)
+    ax = plot_results(Result("x", "what", "day", {}, measured, None))
     low, high = ax.get_xlim()
     assert 3 <= sum(low <= tick <= high for tick in ax.get_xticks()) <= 9
 

@@ -14,11 +14,11 @@ HOSTILE = "<script>alert(1)</script>"
 def recorded(tmp_path, monkeypatch):
     """Makes a folder with results of a machine."""
 
-    def make(name, machine, eager=0.5):
+    def make(name, machine, eager=0.5, what="an image"):
         monkeypatch.setenv(results.FOLDER, str(tmp_path / name))
         monkeypatch.setattr(results, "machine_facts", lambda: {"processor": machine})
-        record("five-modes", {"eager": eager, "plain": 0.1, "True": 0.4, "False": 0.1})
-        record("generate", {"eager": 0.4, "XLA": 0.003})
+        record("five-modes", {"eager": eager, "plain": 0.1, "True": 0.4, "False": 0.1}, what)
+        record("generate", {"eager": 0.4, "XLA": 0.003}, "eight tokens")
         return tmp_path / name
 
     return make
@@ -47,7 +47,7 @@ def test_a_class_is_counted(recorded, tmp_path):
     assert status == 0
     assert "3 other results" in page
     assert all(f"Laptop {n}" in page for n in range(len(laptops)))
-    assert "holds, by its order alone: 2" in page
+    assert "2 holds, by its order alone" in page
 
 
 def test_other_files_are_named_on_the_page_and_on_stderr(recorded, tmp_path, capsys):
@@ -63,6 +63,61 @@ def test_words_from_a_file_are_no_html(recorded, tmp_path):
     status, page = report(tmp_path, recorded("own", HOSTILE), recorded("other", HOSTILE))
     assert status == 0
     assert HOSTILE not in page and "&lt;script&gt;" in page
+
+
+def test_every_skipped_file_keeps_its_place(recorded, tmp_path):
+    own = recorded("own", "My processor")
+    for name in "abc":
+        (tmp_path / "class" / name).mkdir(parents=True)
+        (tmp_path / "class" / name / "five-modes.json").write_text("{")
+    _, page = report(tmp_path, own, tmp_path / "class")
+    assert all(f"class/{name}/five-modes.json: not JSON" in page for name in "abc")
+
+
+def test_other_things_are_not_set_side_by_side(recorded, tmp_path):
+    own, other = recorded("own", "Mine"), recorded("other", "Theirs", what="a large image")
+    _, page = report(tmp_path, own, other)
+    assert "because something else was measured" in page
+    assert page.count("1 other result<") == 2  # of generate alone: its table and its list
+
+
+def test_what_only_others_recorded_is_named(recorded, tmp_path):
+    own, other = recorded("own", "Mine"), recorded("other", "Theirs")
+    (own / "generate.json").unlink()
+    _, page = report(tmp_path, own, other)
+    assert "Recorded only elsewhere" in page and "generate: 1 result" in page
+
+
+def test_an_empty_place_is_named(recorded, tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    _, page = report(tmp_path, recorded("own", "Mine"), tmp_path / "empty")
+    assert "empty: holds no result" in page and "holds no result" in capsys.readouterr().err
+
+
+def test_a_file_counts_once(recorded, tmp_path, capsys):
+    own = recorded("own", "Mine")
+    report(tmp_path, own, own)
+    assert "2 comparisons of this machine, 0 of others" in capsys.readouterr().out
+
+
+def test_the_first_place_is_one_machine(recorded, tmp_path, capsys):
+    for name in ("class/a", "class/b"):
+        recorded(name, "A laptop")
+    assert report(tmp_path, tmp_path / "class") == (1, None)
+    assert "several results named" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_written_is_an_error(recorded, tmp_path, capsys):
+    assert make_report.main([str(recorded("own", "Mine")), "--out", str(tmp_path)]) == 1
+    assert "Is a directory" in capsys.readouterr().err
+
+
+def test_odd_characters_stop_nobody(recorded, tmp_path):
+    own, other = recorded("own", "Mine"), recorded("other", "Half a \\ud800 character")
+    path = other / "five-modes.json"
+    path.write_text(path.read_text().replace("\\\\ud800", "\\ud800").replace("eager", "$\\\\frac$"))
+    status, page = report(tmp_path, own, other)
+    assert status == 0 and "Half a ? character" in page
 
 
 @pytest.mark.parametrize("exists", [True, False])

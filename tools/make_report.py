@@ -8,40 +8,65 @@ report and on stderr.
 
 import argparse
 import base64
+import os
 import re
 import sys
 from collections import Counter
+from datetime import date
 from pathlib import Path
 
 import matplotlib
 import nbformat
 
 from pages import render
-from xla_helpers import picture, plot_results, read_published, read_results
+from xla_helpers import format_seconds, picture, plot_results, read_published, read_results
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTHING = "report: no results in {}; `make run` or `make test` records them (notebooks 1, 3 and 6)"
+HINT = "`make run` or `make test` records the comparisons of notebooks 1, 3, 6 and 12"
 
 
 def main(arguments=None):
     options = parser().parse_args(arguments)
     here, *elsewhere = options.places or [ROOT / "build" / "results"]
-    absent = [str(place) for place in (here, *elsewhere) if not place.exists()]
-    if elsewhere and absent:
-        print(f"report: there is no {', '.join(absent)}", file=sys.stderr)
+    try:
+        own, others, skipped = gather(here, elsewhere)
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        options.out.write_text(page(own, others, skipped), encoding="utf-8", errors="replace")
+    except (UsageError, OSError) as error:
+        print(f"report: {error}", file=sys.stderr)
         return 1
-    own, skipped = read_results(here) if not absent else ([], {})
-    others, also_skipped = read_results(*elsewhere) if elsewhere else ([], {})
-    skipped |= also_skipped
     for path, reason in skipped.items():
         print(f"report: skipped {path}: {reason}", file=sys.stderr)
-    if not own:
-        print(NOTHING.format(here), file=sys.stderr)
-        return 1
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(page(own, others, skipped), encoding="utf-8")
     print(f"{len(own)} comparisons of this machine, {len(others)} of others: {options.out}")
     return 0
+
+
+class UsageError(Exception):
+    """Places from which no report can be made."""
+
+
+def gather(here, elsewhere):
+    """This machine's results, those of others, and what was skipped: file or folder to reason."""
+    absent = [str(place) for place in (here, *elsewhere) if not place.exists()]
+    if absent:
+        raise UsageError(f"there is no {', '.join(absent)}; {HINT}")
+    own, skipped = read_results(here)
+    if not own:
+        reasons = "".join(f"\n  {path}: {reason}" for path, reason in skipped.items())
+        raise UsageError(f"no results in {here}; {HINT}{reasons}")
+    twice = [name for name, count in Counter(r.name for r in own).items() if count > 1]
+    if twice:
+        raise UsageError(
+            f"{here} holds several results named {', '.join(twice)}: name the folder of one "
+            "machine first, and then the others"
+        )
+    others, known = [], {result.path.resolve() for result in own}
+    for place in elsewhere:
+        found, left_out = read_results(place)
+        skipped |= left_out if found or left_out else {str(place): "holds no result"}
+        others += [r for r in found if r.path.resolve() not in known]
+        known |= {result.path.resolve() for result in found}
+    return own, others, skipped
 
 
 def parser():
@@ -59,37 +84,42 @@ def parser():
 def page(own, others, skipped):
     """The report as one self-contained HTML page."""
     matplotlib.use("Agg")
+    names = {result.name for result in own}
     return render(
         "report.html.j2",
         title="XLA on this machine",
-        parts=[part(result, others) for result in own],
-        skipped={Path(path).name: reason for path, reason in skipped.items()},
+        day=date.today().isoformat(),
+        parts=[part(result, [r for r in others if r.name == result.name]) for result in own],
+        only_elsewhere=Counter(r.name for r in others if r.name not in names),
+        skipped={os.path.relpath(path): reason for path, reason in skipped.items()},
     )
 
 
 def part(result, others):
-    """What the page says of one comparison."""
-    same = [other for other in others if other.name == result.name]
+    """What the page says of one comparison. others: results of the same name."""
+    same = [other for other in others if other.what == result.what]
     figures = read_published(result.name)
+    drawn = [f for f in figures if f.seconds]
     claims = [claim for f in figures for claim in f.claims]
-    judged = [[claim.judge(other.comparison) for other in same] for claim in claims]
     return {
         "name": result.name.replace("-", " "),
+        "result": result,
         "notebook": recorder(result.name),
-        "machine": result.title,
-        "picture": drawn(result, same, [f for f in figures if f.seconds]),
+        "picture": draw(result, same, drawn),
         "table": result.comparison._repr_html_(),
-        "sources": [f"{f.hardware}: {f.source}" for f in figures if f.seconds],
-        "verdicts": [
-            verdict(claim, result, elsewhere)
-            for claim, elsewhere in zip(claims, judged, strict=True)
-        ],
+        "published": drawn,
+        "verdicts": [verdict(claim, result, same) for claim in claims],
         "others": [
             {
-                "title": other.title,
-                "verdicts": [(c.says, words[i]) for c, words in zip(claims, judged, strict=True)],
+                "result": other,
+                "file": os.path.relpath(other.path),
+                "medians": medians(other.comparison),
+                "verdicts": [(claim, claim.judge(other.comparison)) for claim in claims],
             }
-            for i, other in enumerate(same)
+            for other in same
+        ],
+        "different": [
+            (os.path.relpath(other.path), other.what) for other in others if other not in same
         ],
     }
 
@@ -99,12 +129,27 @@ def recorder(name):
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         cells = nbformat.read(path, as_version=4).cells
         if any(re.search(rf'record\(\s*"{name}"', cell.source) for cell in cells):
-            return f"{path.name[:2]}, {cells[0].source.splitlines()[0].removeprefix('# ')},"
+            return f"{path.name[:2]}, {cells[0].source.splitlines()[0].removeprefix('# ')}"
     return None
 
 
-def drawn(result, same, figures):
-    labels = ", ".join(result.comparison.measurements)
+def medians(comparison):
+    """Each candidate's median, and how it stands to the first."""
+    return "; ".join(
+        f"{label} {format_seconds(measured.median)}"
+        + ("" if label == comparison.baseline else f", {comparison.ratio(label)!r}")
+        for label, measured in comparison.measurements.items()
+    )
+
+
+def draw(result, same, figures):
+    told = [f"this machine: {medians(result.comparison)}"]
+    told += [f"another machine: {medians(other.comparison)}" for other in same]
+    told += [
+        f"{f.hardware}, published: "
+        + "; ".join(f"{label} {format_seconds(mean)}" for label, (mean, _) in f.seconds.items())
+        for f in figures
+    ]
     shown = picture(
         plot_results(
             result,
@@ -112,19 +157,18 @@ def drawn(result, same, figures):
             figures,
             title=f"Time per call here{' and elsewhere' if same or figures else ''}",
         ),
-        alt=f"Time per call of {labels} on this machine, with published figures where there are "
-        "any, on a log scale. The table below holds the same numbers.",
+        alt=f"Time per call on a log scale. {'. '.join(told)}.",
     )
     return {"data": base64.b64encode(shown.png).decode(), "alt": shown.alt}
 
 
-def verdict(claim, result, elsewhere):
+def verdict(claim, result, same):
     """One claim, judged on this machine, and its verdicts elsewhere counted."""
+    elsewhere = [claim.judge(other.comparison).split(":")[0] for other in same]
     return {
-        "says": claim.says,
-        "hardware": claim.hardware,
+        "claim": claim,
         "here": claim.judge(result.comparison),
-        "elsewhere": Counter(words.split(":")[0] for words in elsewhere).most_common(),
+        "elsewhere": Counter(elsewhere).most_common(),
     }
 
 

@@ -46,8 +46,8 @@ class Ratio:
 
     @property
     def clear(self) -> bool:
-        """False when the interval holds 1: then neither is clearly faster."""
-        return not self.low <= 1 <= self.high
+        """False when the interval as shown, with two decimals, holds 1."""
+        return not round(self.low, 2) <= 1 <= round(self.high, 2)
 
     def __repr__(self):
         times, low, high = self.value, self.low, self.high

@@ -164,20 +164,21 @@ def plot_results(own, others=(), published=(), ax: Axes | None = None, title: st
     for number, figures in enumerate(published, start=1):
         shown = {labels.index(x): pair for x, pair in figures.seconds.items() if x in labels}
         means, deviations = np.reshape(list(shown.values()), (-1, 2)).T
+        spread = np.where(deviations > 0, deviations, np.nan)
         shade = colours(number + 1)[number]
-        style = {"color": shade, "markerfacecolor": "none", "capsize": 3}
         places = np.array(list(shown)) + 0.32
-        ax.errorbar(means, places, xerr=deviations, fmt="D", label=figures.hardware, **style)
+        ax.plot(means, places, "D", color=shade, markerfacecolor="none", label=figures.hardware)
+        ax.errorbar(means, places, xerr=spread, fmt="none", color=shade, capsize=3)
     ax.plot([], [], "|", color=colour, markersize=12, markeredgewidth=2.5, label="this machine")
     if others:
         ax.plot([], [], "o", color=GREY, alpha=0.6, label="other machines")
-    ax.set_yticks(range(len(labels)), labels)
+    ax.set_yticks(range(len(labels)), labels, parse_math=False)
     ax.set_ylim(len(labels) - 0.4, -0.7)
     _log_seconds(ax)
     diamonds = ", diamond: published" if published else ""
     ax.set_xlabel(f"time per call, log scale (dot: sample, bar: median{diamonds})")
-    ax.set_title(title or own.name, loc="left")
-    ax.legend(loc="lower left", bbox_to_anchor=(0, 1.08), ncols=4, frameon=False, borderpad=0)
+    ax.set_title(title or own.name, loc="left", pad=26)
+    ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, borderpad=0)
     tidy(ax)
     return ax
 

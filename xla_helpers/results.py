@@ -5,26 +5,36 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from .comparing import Comparison, Ratio
+from .comparing import Comparison
 from .startup import machine_facts
 from .timing import Measurement
 
 FORMAT = 1  # of the files; a reader refuses others
 LARGEST = 2_000_000  # bytes of a file that is still read
+REASON = 200  # characters of a reason for skipping a file
+ONCE = 1.5  # times: a smaller ratio of two single calls decides nothing
 FOLDER = "XLA_RESULTS"  # environment variable that names the folder of the files
 
 
 @dataclass(frozen=True)
 class Result:
-    """A recorded comparison. machine: what it was measured on, name to text."""
+    """A recorded comparison.
+
+    what: what was measured, with its sizes; results that differ in it are about different things.
+    day: as 2026-11-21. machine: what it was measured on, name to text. path: its file.
+    """
 
     name: str
+    what: str
+    day: str
     machine: dict[str, str]
     comparison: Comparison
+    path: Path
 
     @property
     def title(self) -> str:
@@ -36,7 +46,7 @@ class Result:
 class Published:
     """Figures of others. seconds: label to mean and standard deviation, 0 where none was given.
 
-    claims: what they say, as pairs of labels.
+    claims: what they say, as pairs of labels. differs: what was measured otherwise than here.
     """
 
     name: str
@@ -44,6 +54,7 @@ class Published:
     hardware: str
     seconds: dict[str, tuple[float, float]]
     claims: tuple["Claim", ...]
+    differs: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,7 +71,8 @@ class Claim:
     def judge(self, comparison: Comparison) -> str:
         """In words, whether it holds for this comparison.
 
-        With one sample on either side there is no interval, and only the order is judged.
+        It holds in part when this machine's ratio stays below half of a published one. With one
+        sample on either side there is no interval, and only a ratio beyond `ONCE` decides.
         """
         missing = [x for x in (self.faster, self.slower) if x not in comparison.measurements]
         if missing:
@@ -68,17 +80,20 @@ class Claim:
         slow, fast = comparison[self.slower], comparison[self.faster]
         if min(len(slow.samples), len(fast.samples)) == 1:
             times = slow.median / fast.median
-            verdict = "holds" if times > 1 else "does not hold"
+            verdict = _verdict(times > ONCE, times < 1 / ONCE)
             return f"{verdict}, by its order alone: {times:.3g} times, one call each"
         ratio = comparison.ratio(self.faster, self.slower)
-        published = f", published about {self.times:g}x" if self.times else ""
-        return f"{_holds(ratio)}: {self.faster} is {_than(ratio, self.slower)}{published}"
+        verdict = _verdict(ratio.clear and ratio.low > 1, ratio.clear and ratio.high < 1)
+        if not self.times:
+            return f"{verdict}: {self.faster} is {_than(ratio, self.slower)}"
+        if verdict == "holds" and ratio.high < self.times / 2:
+            verdict = "holds in part"
+        words = f"{self.faster} is {_than(ratio, self.slower)}"
+        return f"{verdict}: {words}, published about {self.times:g}x"
 
 
-def _holds(ratio: Ratio) -> str:
-    if not ratio.clear:
-        return "undecided"
-    return "holds" if ratio.low > 1 else "does not hold"
+def _verdict(holds, opposite):
+    return "holds" if holds else "does not hold" if opposite else "undecided"
 
 
 def _than(ratio, slower):
@@ -94,13 +109,17 @@ def results_folder() -> Path:
 
 
 def record(
-    name: str, comparison: Comparison | Mapping[str, float], folder: Path | str | None = None
+    name: str,
+    comparison: Comparison | Mapping[str, float],
+    what: str,
+    folder: Path | str | None = None,
 ) -> Path:
     """Write a comparison as a small JSON file, with machine and versions and nothing personal.
 
     name: small letters, digits and hyphens; an earlier file of that name is replaced.
-    comparison: a `Comparison`, or label to the seconds of a single call. folder: where to, by
-    default `results_folder()`. Explained in notebook 12.
+    comparison: a `Comparison`, or label to the seconds of a single call. what: what was measured,
+    with its sizes, in one line: only results with the same words are set side by side. folder:
+    where to, by default `results_folder()`. Explained in notebook 12.
 
     Returns: the path of the file.
     Raises: ValueError for another name, or a comparison without measurements.
@@ -111,6 +130,8 @@ def record(
     content = {
         "format": FORMAT,
         "name": name,
+        "what": what,
+        "day": date.today().isoformat(),
         "machine": machine_facts(),
         "tolerance": comparison.tolerance,
         "candidates": {label: _candidate(comparison, label) for label in comparison.measurements},
@@ -138,11 +159,11 @@ def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
     Returns: the results, and for each file that was skipped the reason.
     """
     results, skipped = [], {}
-    for path in _files(places or [results_folder()]):
+    for path in _files(places or [results_folder()], skipped):
         try:
             results.append(_read(path))
-        except (OSError, ValueError) as error:
-            skipped[str(path)] = str(error)
+        except (OSError, ValueError, RecursionError) as error:
+            skipped[str(path)] = " ".join(str(error).split())[:REASON]
     return results, skipped
 
 
@@ -162,19 +183,35 @@ def _published(entry):
         label: (figures["mean"], figures.get("deviation", 0.0))
         for label, figures in entry["seconds"].items()
     }
-    return Published(entry["name"], entry["source"], entry["hardware"], seconds, claims)
+    return Published(
+        **shared,
+        source=entry["source"],
+        seconds=seconds,
+        claims=claims,
+        differs=entry.get("differs", ""),
+    )
 
 
-def _files(places: Iterable[Path | str]):
+def _files(places: Iterable[Path | str], skipped: dict[str, str]):
+    def refuse(error):
+        skipped[str(error.filename)] = f"cannot be opened: {error.strerror}"
+
     for place in map(Path, places):
-        found = sorted(place.rglob("*.json")) if place.is_dir() else [place]
-        yield from found
+        if not place.is_dir():
+            yield place
+            continue
+        for folder, _, names in sorted(os.walk(place, onerror=refuse)):
+            for name in sorted(names):
+                if name.lower().endswith(".json"):
+                    yield Path(folder, name)
 
 
 def _read(path):
     if path.stat().st_size > LARGEST:
         raise ValueError("too large for a result")
-    text = path.read_text(encoding="utf-8", errors="replace")
+    if not path.is_file():
+        raise ValueError("not a regular file")
+    text = path.read_text(encoding="utf-8-sig", errors="replace")
     if not text.strip():
         raise ValueError("empty")
     try:
@@ -182,7 +219,8 @@ def _read(path):
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from error
     _check(content)
-    return Result(content["name"], content["machine"], _comparison(content))
+    facts = (content[key] for key in ("name", "what", "day", "machine"))
+    return Result(*facts, _comparison(content), path)
 
 
 def _refuse(constant):
@@ -214,6 +252,8 @@ def _check(content):
         raise ValueError(f"not a whole result: {error.json_path}: {error.message[:100]}")
     if len({len(c["samples"]) for c in content["candidates"].values()}) > 1:
         raise ValueError("not a whole result: its candidates have different numbers of samples")
+    if any(c.get("difference", 0) > content["tolerance"] for c in content["candidates"].values()):
+        raise ValueError("its candidates do not agree: a difference is above the tolerance")
 
 
 @cache

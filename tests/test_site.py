@@ -88,3 +88,10 @@ def test_words_of_a_notebook_can_be_found(site):
 
 def test_the_cell_for_colab_is_left_out(site):
     assert all("google.colab" not in (site / f"{p.stem}.html").read_text() for p in NOTEBOOKS)
+
+
+def test_a_folder_with_something_else_is_left_alone(tmp_path, capsys):
+    (tmp_path / "thesis.txt").write_text("years of work")
+    assert build_site.main(["--out", str(tmp_path)]) == 1
+    assert (tmp_path / "thesis.txt").exists()
+    assert "holds something else" in capsys.readouterr().err

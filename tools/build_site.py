@@ -7,11 +7,14 @@ import argparse
 import re
 import shutil
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
 import nbformat
 from sphinx.cmd.build import main as sphinx
+
+from notebooks import title_of
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
@@ -37,31 +40,44 @@ SETTINGS = {
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="build_site.py", description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "site", help="folder to write")
-    out = parser.parse_args(arguments).out
-    source = out.with_name(f"{out.name}-source")
-    shutil.rmtree(source, ignore_errors=True)
-    shutil.rmtree(out, ignore_errors=True)
-    gather(ROOT, source)
-    settings = [f"-D{name}={value}" for name, value in SETTINGS.items()]
-    status = sphinx(
-        ["-C", "-W", "--keep-going", "-q", "-j", "auto", *settings, str(source), str(out)]
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=ROOT / "build" / "site",
+        help="folder to write; an earlier site in it is replaced (default build/site)",
     )
+    out = parser.parse_args(arguments).out
+    if out.exists() and not is_ours(out):
+        print(f"site: {out} holds something else; name an empty folder", file=sys.stderr)
+        return 1
+    shutil.rmtree(out, ignore_errors=True)
+    settings = [f"-D{name}={value}" for name, value in SETTINGS.items()]
+    with tempfile.TemporaryDirectory() as source:
+        gather(ROOT, Path(source))
+        status = sphinx(
+            ["-C", "-W", "--keep-going", "-q", "-j", "auto", *settings, source, str(out)]
+        )
     if status == 0:
         print(f"{len(list(out.glob('*.html')))} pages; open {out / 'index.html'}")
+    if "/OWNER/" in PROJECT["urls"]["Repository"]:
+        print("links still name OWNER: `make address REPO=owner/name` writes yours")
     return status
+
+
+def is_ours(folder):
+    """Whether a folder is empty or an earlier site, and so may be replaced."""
+    return folder.is_dir() and (not any(folder.iterdir()) or (folder / "objects.inv").is_file())
 
 
 def gather(root, source):
     """Copy what becomes a page into one folder, in the form that Sphinx reads."""
-    source.mkdir(parents=True)
     notebooks = sorted((root / "notebooks").glob("*.ipynb"))
     for path in notebooks:
         nbformat.write(for_sphinx(nbformat.read(path, as_version=4)), source / path.name)
     for name, page in PAGES.items():
         (source / page).write_text(for_the_site((root / name).read_text()))
     with open(source / "index.md", "a") as index:
-        index.write(contents([path.stem for path in notebooks]))
+        index.write(contents(notebooks))
     for picture in re.findall(r"\]\((\w+\.png)\)", (root / "README.md").read_text()):
         shutil.copy(root / picture, source)
     shutil.copy(root / "LICENSE", source)
@@ -86,7 +102,7 @@ def for_the_site(text):
     """All pages are in one folder, badges are words, and anchors are as Sphinx makes them."""
     for name, page in PAGES.items():
         text = text.replace(f"]({name})", f"]({page})")
-    text = re.sub(r"\[!\[(.+?)\]\(https:.+?\)\]", r"[\1]", text)
+    text = re.sub(r"\[!\[(.+?)\]\(https:.+?\)\](\(.+?\))", r"[\1]\2  ", text)
     text = re.sub(r"(?<=\.ipynb#)[^)\s]+", lambda anchor: slug(anchor.group()), text)
     return text.replace("](notebooks/", "](")
 
@@ -95,10 +111,12 @@ def slug(anchor):
     return re.sub(r"[^\w-]", "", anchor.lower())
 
 
-def contents(names):
-    """The side bar's list of pages."""
+def contents(notebooks):
+    """The side bar's list of pages, with the numbers by which the text names them."""
+    read = {path: nbformat.read(path, as_version=4) for path in notebooks}
+    pages = [f"{path.name[:2]} {title_of(read[path])} <{path.stem}>" for path in notebooks]
     return "\n".join(
-        ["", "```{toctree}", ":hidden:", ":caption: Notebooks", "", *names, "```", ""]
+        ["", "```{toctree}", ":hidden:", ":caption: Notebooks", "", *pages, "```", ""]
         + ["```{toctree}", ":hidden:", ":caption: Project", "", "contributing", "```", ""]
     )
 

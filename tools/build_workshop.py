@@ -21,6 +21,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from traitlets.config import Config
 
 import guide
+from notebooks import title_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CHECK = "\n# Check\n"  # in a solution: what stands below it checks what stands above
@@ -131,8 +132,7 @@ def slides_of(notebook, said):
         if is_shown(cell)
         for part in slide_cells(cell, said.get(cell.id))
     ]
-    title = notebook.cells[0].source.splitlines()[0].removeprefix("# ")
-    metadata = notebook.metadata | {"title": title}
+    metadata = notebook.metadata | {"title": title_of(notebook)}
     shown = nbformat.v4.new_notebook(metadata=metadata, cells=turn_pages(cells))
     return exporter.from_notebook_node(shown)[0]
 

@@ -18,6 +18,7 @@ from pathlib import Path
 import matplotlib
 import nbformat
 
+from notebooks import title_of
 from pages import render
 from xla_helpers import format_seconds, picture, plot_results, read_published, read_results
 
@@ -127,9 +128,9 @@ def part(result, others):
 def recorder(name):
     """Number and title of the notebook that records comparisons of this name, or None."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        cells = nbformat.read(path, as_version=4).cells
-        if any(re.search(rf'record\(\s*"{name}"', cell.source) for cell in cells):
-            return f"{path.name[:2]}, {cells[0].source.splitlines()[0].removeprefix('# ')}"
+        notebook = nbformat.read(path, as_version=4)
+        if any(re.search(rf'record\(\s*"{name}"', cell.source) for cell in notebook.cells):
+            return f"{path.name[:2]}, {title_of(notebook)}"
     return None
 
 

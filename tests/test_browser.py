@@ -17,6 +17,7 @@ import pytest
 
 import build_site
 import build_workshop
+import guide
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -157,6 +158,29 @@ def test_slides(browser, slides, name):
     assert browser.execute_script("return document.querySelectorAll('aside.notes').length") > 5
     assert complaints(browser) == []
     assert hosts(browser) == {"127.0.0.1"}
+
+
+OPEN_NOTES = """
+const open = window.open;
+window.open = (...given) => window.notes = open.apply(window, given);
+Reveal.getPlugin("notes").open();
+"""
+
+
+def test_speaker_view_shows_what_to_say(browser, slides):
+    name = NOTEBOOKS[0].stem
+    visit(browser, f"{slides}/{name}.html")
+    wait_for(lambda: browser.execute_script("return window.Reveal?.getTotalSlides()"))
+    browser.execute_script("""const asks = document.querySelector('blockquote').closest('section');
+        const {h, v} = Reveal.getIndices(asks); Reveal.slide(h, v)""")
+    browser.execute_script(OPEN_NOTES)
+    shown = wait_for(
+        lambda: browser.execute_script(
+            "return window.notes.document.querySelector('.value')?.innerText"
+        )
+    )
+    browser.execute_script("window.notes.close()")
+    assert shown.split()[:6] == next(iter(guide.advice()[name].values())).split()[:6]
 
 
 @pytest.fixture(scope="module")

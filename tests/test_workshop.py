@@ -176,6 +176,14 @@ def test_a_copy_that_was_only_run_is_written_anew(small, tmp_path, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_a_folder_of_somebody_s_slides_is_left_alone(tmp_path, capsys):
+    (tmp_path / "slides").mkdir()
+    (tmp_path / "slides" / "talk.html").write_text("mine")
+    assert build_workshop.main(["--out", str(tmp_path)]) == 1
+    assert (tmp_path / "slides" / "talk.html").exists()
+    assert "holds something else" in capsys.readouterr().err
+
+
 @pytest.mark.workshop
 @every_notebook
 def test_learner_copies_run_open_and_answered(path):

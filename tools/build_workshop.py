@@ -29,6 +29,7 @@ EXPLANATION = (
     "Below each exercise stands its check, folded. "
     'Run it: it says "Not yet" until the answer is right.'
 )
+HELP = "folder to write; earlier slides in it are replaced (default build/workshop)"
 ROOM = 22  # lines of code and output that a slide shows without scrolling
 DRAWING = "drawing"  # tag of a cell whose code a slide leaves out
 SLIDES = Path(__file__).with_name("slides")  # the template
@@ -36,9 +37,12 @@ SLIDES = Path(__file__).with_name("slides")  # the template
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="build_workshop.py", description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "build" / "workshop", help="folder")
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "workshop", help=HELP)
     out = parser.parse_args(arguments).out
     learners, slides = out / "notebooks", out / "slides"
+    if slides.exists() and not (slides / "reveal").is_dir():
+        print(f"workshop: {slides} holds something else; name another folder", file=sys.stderr)
+        return 1
     learners.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(slides, ignore_errors=True)
     shutil.copytree(player(), slides / "reveal")
@@ -50,17 +54,18 @@ def main(arguments=None):
     (out / "guide.html").write_text(guide.as_page(guide.guide(ROOT)))
     print(f"{len(list(learners.glob('*.ipynb')))} notebooks for learners in {learners}")
     print(f"their slides in {slides}, the instructor's guide is {out / 'guide.html'}")
+    return 0
 
 
 # Learner copies
 
 
-def hand_out(copy, path):
+def hand_out(made, path):
     """Write a learner copy, but never over one that somebody has worked in."""
-    if path.exists() and sources(nbformat.read(path, as_version=4)) != sources(copy):
+    if path.exists() and sources(nbformat.read(path, as_version=4)) != sources(made):
         print(f"kept {path}, which was changed; remove it for a new one")
     else:
-        nbformat.write(copy, path)
+        nbformat.write(made, path)
 
 
 def sources(notebook):

@@ -108,7 +108,7 @@ def part(result, others):
         "notebook": recorder(result.name),
         "picture": draw(result, same, drawn),
         "table": result.comparison._repr_html_(),
-        "published": drawn,
+        "published": figures,
         "verdicts": [verdict(claim, result, same) for claim in claims],
         "others": [
             {

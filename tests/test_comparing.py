@@ -128,6 +128,7 @@ def test_a_single_round_shows_nothing():
         (Ratio(1.2, 0.9, 1.4), "no clear difference [0.90, 1.40]"),
         (Ratio(1.2, 1.0, 1.4), "no clear difference [1.00, 1.40]"),
         (Ratio(0.8, 0.6, 1.0), "no clear difference [0.60, 1.00]"),
+        (Ratio(1.03, 1.00007, 1.1), "no clear difference [1.00, 1.10]"),
         (Ratio(418.4, 0.0, math.inf), "418x faster, seen once"),
         (Ratio(0.25, 0.0, math.inf), "4x slower, seen once"),
     ],

@@ -38,6 +38,7 @@ class Page(HTMLParser):
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site") / "html"
     assert build_site.main(["--out", str(folder)]) == 0
+    assert [path.name for path in folder.parent.iterdir()] == ["html"]
     return folder
 
 

@@ -50,15 +50,16 @@ def main(arguments=None):
     if out.exists() and not is_ours(out):
         print(f"site: {out} holds something else; name an empty folder", file=sys.stderr)
         return 1
-    shutil.rmtree(out, ignore_errors=True)
     settings = [f"-D{name}={value}" for name, value in SETTINGS.items()]
-    with tempfile.TemporaryDirectory() as source:
-        gather(ROOT, Path(source))
-        status = sphinx(
-            ["-C", "-W", "--keep-going", "-q", "-j", "auto", *settings, source, str(out)]
-        )
-    if status == 0:
-        print(f"{len(list(out.glob('*.html')))} pages; open {out / 'index.html'}")
+    with tempfile.TemporaryDirectory() as folder:  # myst-nb writes beside its output as well
+        source, html, cache = (Path(folder, name) for name in ("source", "html", "cache"))
+        gather(ROOT, source)
+        places = ["-d", str(cache), str(source), str(html)]
+        status = sphinx(["-C", "-W", "--keep-going", "-q", "-j", "auto", *settings, *places])
+        if status == 0:
+            shutil.rmtree(out, ignore_errors=True)
+            shutil.move(html, out)
+            print(f"{len(list(out.glob('*.html')))} pages; open {out / 'index.html'}")
     if "/OWNER/" in PROJECT["urls"]["Repository"]:
         print("links still name OWNER: `make address REPO=owner/name` writes yours")
     return status
@@ -70,7 +71,8 @@ def is_ours(folder):
 
 
 def gather(root, source):
-    """Copy what becomes a page into one folder, in the form that Sphinx reads."""
+    """Copy what becomes a page into one new folder, in the form that Sphinx reads."""
+    source.mkdir()
     notebooks = sorted((root / "notebooks").glob("*.ipynb"))
     for path in notebooks:
         nbformat.write(for_sphinx(nbformat.read(path, as_version=4)), source / path.name)

@@ -121,6 +121,15 @@ def test_a_slide_ends_where_its_code_would_run_over():
     assert kinds == ["-", "-", "-", "subslide", "-", "subslide"]
 
 
+def test_headings_questions_and_tables_of_prose_are_on_slides():
+    prose = "## Title\n\nWords.\n\n**Guess before you run.** How many?\n\n| a |\n|---|\n| b |"
+    *shown, notes = build_workshop.slide_cells(named(new_markdown_cell(prose), "text"), "Say this.")
+    assert [cell.source.split("\n")[0] for cell in shown] == [
+        *("## Title", "> **Guess before you run.** How many?", "| a |")
+    ]
+    assert notes.source == "Say this.\n\nWords."
+
+
 def test_nothing_stands_below_a_picture():
     picture = new_code_cell("draw()", outputs=[new_output("display_data", {"image/png": ""})])
     cells = [build_workshop.marked(cell, "-") for cell in (picture, new_code_cell("x = 1"))]

@@ -169,7 +169,9 @@ def on_screen(name, prose):
     if name.startswith("exercise"):
         return [(prose, "-")]
     heading = [(paragraphs[0], "slide")] if prose.startswith("#") else []
-    return heading + [(f"> {words}", "subslide") for words in paragraphs if guide.GUESS in words]
+    questions = [(f"> {words}", "subslide") for words in paragraphs if guide.GUESS in words]
+    tables = [(words, "subslide") for words in paragraphs if words.startswith("|")]
+    return heading + questions + tables
 
 
 def without_drawing(cell):

@@ -10,7 +10,7 @@ import numpy as np
 from .agreement import largest_difference
 from .comparing import TOLERANCE
 from .errors import UNSUPPORTED, headline
-from .tables import Table
+from .tables import Table, cut
 from .timing import check_callable
 
 VANISHING = {"Assert", "CheckNumerics"}
@@ -46,8 +46,8 @@ class Outcome:
     def short(self) -> str:
         """The result, or the error's type and its first telling line, at most `SHOWN` long."""
         if self.error is None:
-            return _cut(_describe(self.result))
-        return _cut(headline(self.error))
+            return cut(_describe(self.result), SHOWN)
+        return headline(self.error, SHOWN)
 
 
 @dataclass(frozen=True, repr=False)
@@ -332,7 +332,3 @@ def _describe(value):
     if array.size > ENTRIES:
         return f"{array.dtype}{list(array.shape)}"
     return " ".join(np.array2string(array, precision=4, separator=", ").split())
-
-
-def _cut(text):
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

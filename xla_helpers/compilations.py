@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from .startup import LOG_SWITCH, log_path
-from .tables import Table, format_seconds
+from .tables import Table, cut, format_seconds
 from .timing import wait_for_device
 
 LOGGED = re.compile(
@@ -40,7 +40,7 @@ class Leaf:
 
     def short(self) -> str:
         """A Python value in at most `SHOWN` characters."""
-        return self.spec[0] if len(self.spec[0]) <= SHOWN else self.spec[0][: SHOWN - 1] + "…"
+        return cut(self.spec[0], SHOWN)
 
     def __str__(self):
         if self.kind == "Python value":

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from .tables import cut
+
 DEFINED = re.compile(r" \(defined @ [^)]*\)")
 """What TensorFlow adds to the name of a node: its file, a temporary one for a notebook's cell."""
 
@@ -22,15 +24,14 @@ def headline(error: BaseException, limit: int = 300) -> str:
     limit: the most characters.
     """
     kind = f"{type(error).__name__}: "
-    text = f"{kind}{_telling_line(str(error), kind)}"
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    return cut(f"{kind}{_telling_line(str(error), kind)}", limit)
 
 
 def _telling_line(message, kind):
     unsupported = UNSUPPORTED.findall(message)
     if unsupported:
         return f"unsupported {', '.join(unsupported)}"
-    lines = [line.strip() for line in message.splitlines() if line.strip()] or ["no message"]
+    lines = _lines(message) or ["no message"]
     line = lines[0]
     if line == "in user code:":  # an error while tracing, below the lines of code that led to it
         line = next((other for other in lines if other.startswith(kind)), lines[-1])
@@ -38,6 +39,10 @@ def _telling_line(message, kind):
         pairs = zip(lines, lines[1:], strict=False)
         line = next((above for above, below in pairs if below.startswith("[[{{node")), lines[-1])
     return NOISE.sub("", line.removeprefix(kind)).strip()
+
+
+def _lines(message):
+    return [line.strip() for line in message.splitlines() if line.strip()]
 
 
 @dataclass
@@ -49,8 +54,7 @@ class CaughtError:
     @property
     def lines(self) -> list[str]:
         """Its message, line by line, without the blank ones and the places in temporary files."""
-        message = DEFINED.sub("", str(self.error))
-        return [line.strip() for line in message.splitlines() if line.strip()]
+        return _lines(DEFINED.sub("", str(self.error)))
 
 
 @contextmanager

@@ -84,12 +84,10 @@ class Claim:
             return f"{verdict}, by its order alone: {times:.3g} times, one call each"
         ratio = comparison.ratio(self.faster, self.slower)
         verdict = _verdict(ratio.clear and ratio.low > 1, ratio.clear and ratio.high < 1)
-        if not self.times:
-            return f"{verdict}: {self.faster} is {_than(ratio, self.slower)}"
-        if verdict == "holds" and ratio.high < self.times / 2:
+        if verdict == "holds" and self.times and ratio.high < self.times / 2:
             verdict = "holds in part"
-        words = f"{self.faster} is {_than(ratio, self.slower)}"
-        return f"{verdict}: {words}, published about {self.times:g}x"
+        published = f", published about {self.times:g}x" if self.times else ""
+        return f"{verdict}: {self.faster} is {_than(ratio, self.slower)}{published}"
 
 
 def _verdict(holds, opposite):

@@ -31,6 +31,11 @@ def format_bytes(count: float) -> str:
     return _with_unit(count, "B")
 
 
+def cut(text: str, limit: int) -> str:
+    """`text` in at most `limit` characters, with a mark where it was cut."""
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def _with_unit(value, unit):
     """Rounded before the unit is chosen, so that 999.9 ms is 1 s."""
     return EngFormatter(unit)(float(f"{value:.3g}"))

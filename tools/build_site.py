@@ -14,7 +14,8 @@ from pathlib import Path
 import nbformat
 from sphinx.cmd.build import main as sphinx
 
-from notebooks import title_of
+from lessons import is_for_colab, read_all, title_of
+from set_address import PLACEHOLDER, current
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
@@ -60,7 +61,7 @@ def main(arguments=None):
             shutil.rmtree(out, ignore_errors=True)
             shutil.move(html, out)
             print(f"{len(list(out.glob('*.html')))} pages; open {out / 'index.html'}")
-    if "/OWNER/" in PROJECT["urls"]["Repository"]:
+    if current() == PLACEHOLDER:
         print("links still name OWNER: `make address REPO=owner/name` writes yours")
     return status
 
@@ -73,9 +74,9 @@ def is_ours(folder):
 def gather(root, source):
     """Copy what becomes a page into one new folder, in the form that Sphinx reads."""
     source.mkdir()
-    notebooks = sorted((root / "notebooks").glob("*.ipynb"))
-    for path in notebooks:
-        nbformat.write(for_sphinx(nbformat.read(path, as_version=4)), source / path.name)
+    notebooks = read_all(root)
+    for path, notebook in notebooks.items():
+        nbformat.write(for_sphinx(notebook), source / path.name)
     for name, page in PAGES.items():
         (source / page).write_text(for_the_site((root / name).read_text()))
     with open(source / "index.md", "a") as index:
@@ -96,7 +97,7 @@ def for_sphinx(notebook):
             described = output.get("metadata", {}).get("image/png", {}).get("alt")
             if described:
                 cell.metadata["mystnb"] = {"image": {"alt": described}}
-    notebook.cells = [cell for cell in notebook.cells if "google.colab" not in cell.source]
+    notebook.cells = [cell for cell in notebook.cells if not is_for_colab(cell)]
     return notebook
 
 
@@ -115,8 +116,7 @@ def slug(anchor):
 
 def contents(notebooks):
     """The side bar's list of pages, with the numbers by which the text names them."""
-    read = {path: nbformat.read(path, as_version=4) for path in notebooks}
-    pages = [f"{path.name[:2]} {title_of(read[path])} <{path.stem}>" for path in notebooks]
+    pages = [f"{path.name[:2]} {title_of(n)} <{path.stem}>" for path, n in notebooks.items()]
     return "\n".join(
         ["", "```{toctree}", ":hidden:", ":caption: Notebooks", "", *pages, "```", ""]
         + ["```{toctree}", ":hidden:", ":caption: Project", "", "contributing", "```", ""]

@@ -21,7 +21,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell
 from traitlets.config import Config
 
 import guide
-from notebooks import title_of
+from lessons import is_for_colab, read_all, shows_picture, text_of, title_of
 
 ROOT = Path(__file__).resolve().parents[1]
 CHECK = "\n# Check\n"  # in a solution: what stands below it checks what stands above
@@ -47,8 +47,7 @@ def main(arguments=None):
     shutil.rmtree(slides, ignore_errors=True)
     shutil.copytree(player(), slides / "reveal")
     said = guide.advice()
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
+    for path, notebook in read_all(ROOT).items():
         hand_out(learner_copy(notebook), learners / path.name)
         (slides / f"{path.stem}.html").write_text(slides_of(notebook, said[path.stem]))
     (out / "guide.html").write_text(guide.as_page(guide.guide(ROOT)))
@@ -143,7 +142,7 @@ def slides_of(notebook, said):
 
 
 def is_shown(cell):
-    return not (is_solution(cell) or "google.colab" in cell.source)
+    return not (is_solution(cell) or is_for_colab(cell))
 
 
 def slide_cells(cell, said=None):
@@ -176,7 +175,7 @@ def on_screen(name, prose):
 
 def without_drawing(cell):
     """A slide shows a picture, not the code that draws it."""
-    if any("image/png" in output.get("data", {}) for output in cell.outputs):
+    if shows_picture(cell):
         cell.metadata["tags"] = [DRAWING]
     return cell
 
@@ -196,11 +195,10 @@ def turn_pages(cells):
 
 def height(cell):
     """Lines that a cell takes on a slide, with one for its frame; a picture takes all."""
-    outputs = [output.get("data", output) for output in cell.get("outputs", [])]
-    if any("image/png" in output for output in outputs):
+    if shows_picture(cell):
         return ROOM
-    texts = [output.get("text", output.get("text/plain", "")) for output in outputs]
-    return 1 + sum(len(text.splitlines()) for text in [cell.source, *texts])
+    texts = [cell.source, *map(text_of, cell.get("outputs", []))]
+    return 1 + sum(len(text.splitlines()) for text in texts)
 
 
 def marked(cell, kind):

@@ -10,7 +10,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import nbformat
@@ -18,7 +17,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
 
+from lessons import is_for_colab
 from notebooks import CELL_SECONDS, KERNEL_ARGUMENTS, UsageError, choose, message_of
+from set_address import current
+from set_up import version_of
 
 ROOT = Path(__file__).resolve().parents[1]
 STOCK = {  # what a new Colab machine held in August 2026, on Python 3.13
@@ -52,7 +54,7 @@ def main(arguments=None):
     except UsageError as error:
         print(f"colab: {error}", file=sys.stderr)
         return 2
-    python = next(filter(answers, PYTHONS), None)
+    python = next(filter(version_of, PYTHONS), None)  # one on the PATH may not start
     if python is None:
         print(f"colab: none of {', '.join(PYTHONS)} is installed", file=sys.stderr)
         return 1
@@ -68,12 +70,6 @@ def main(arguments=None):
     if failed:
         print(f"colab: failed: {', '.join(failed)}", file=sys.stderr)
     return bool(failed)
-
-
-def answers(python):
-    """Whether this interpreter starts; a version manager may leave a name that does not."""
-    found = shutil.which(python)
-    return bool(found) and not subprocess.run([found, "--version"], capture_output=True).returncode
 
 
 def make_environment(python, folder):
@@ -108,10 +104,10 @@ def runs(path):
 def on_colab(path):
     """The notebook as it would run there, and a check that the versions stayed."""
     notebook = nbformat.read(path, as_version=4)
-    address = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"]
-    first = next(cell for cell in notebook.cells if "google.colab" in cell.source)
-    assert f"git+{address}" in first.source, "the first cell installs something else"
-    first.source = first.source.replace(f"git+{address}", str(ROOT))
+    address = f"git+https://github.com/{current()}"
+    first = next(filter(is_for_colab, notebook.cells))
+    assert address in first.source, "the first cell installs something else"
+    first.source = first.source.replace(address, str(ROOT))
     place = notebook.cells.index(first)
     kept = {name: version for name, version in STOCK.items() if name != "transformers"}
     notebook.cells.insert(place + 1, new_code_cell(VERSIONS.format(stock=kept)))

@@ -10,8 +10,10 @@ from typing import NamedTuple
 import nbformat
 from markdown_it import MarkdownIt
 
+from lessons import text_of
 from pages import render
 from readme import costs
+from set_address import current, name_of
 
 ADVICE = Path(__file__).with_name("guesses.toml")
 GUESS = "Guess before you run"
@@ -36,12 +38,11 @@ class Question(NamedTuple):
 def guide(root):
     """The guide as Markdown."""
     notebooks = costs(root)
-    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
-    address = project["urls"]["Repository"]
+    address = current(root)
     return render(
         "guide.md.j2",
-        address=address,
-        folder=address.rsplit("/", 1)[-1],
+        address=f"https://github.com/{address}",
+        folder=name_of(address),
         notebooks=notebooks,
         guesses=guesses(root),
         machine=machine(root),
@@ -82,7 +83,7 @@ def outcome(cells):
         if cell.cell_type == "markdown" and (GUESS in cell.source or cell.source.startswith("#")):
             break
         for output in cell.get("outputs", []):
-            text = output.get("text") or output.get("data", {}).get("text/plain", "")
+            text = text_of(output)
             if text and not text.startswith("Picture:"):
                 return shorten(text)
     return ""

@@ -16,9 +16,8 @@ from datetime import date
 from pathlib import Path
 
 import matplotlib
-import nbformat
 
-from notebooks import title_of
+from lessons import read_all, title_of
 from pages import render
 from xla_helpers import format_seconds, picture, plot_results, read_published, read_results
 
@@ -85,12 +84,16 @@ def parser():
 def page(own, others, skipped):
     """The report as one self-contained HTML page."""
     matplotlib.use("Agg")
-    names = {result.name for result in own}
+    names, notebooks = {result.name for result in own}, recorders()
     return render(
         "report.html.j2",
         title="XLA on this machine",
         day=date.today().isoformat(),
-        parts=[part(result, [r for r in others if r.name == result.name]) for result in own],
+        parts=[
+            part(result, [r for r in others if r.name == result.name])
+            | {"notebook": notebooks.get(result.name)}
+            for result in own
+        ],
         only_elsewhere=Counter(r.name for r in others if r.name not in names),
         skipped={os.path.relpath(path): reason for path, reason in skipped.items()},
     )
@@ -102,22 +105,26 @@ def part(result, others):
     figures = read_published(result.name)
     drawn = [f for f in figures if f.seconds]
     claims = [claim for f in figures for claim in f.claims]
+    told = [medians(other.comparison) for other in same]
+    judged = [[(claim, claim.judge(other.comparison)) for claim in claims] for other in same]
     return {
         "name": result.name.replace("-", " "),
         "result": result,
-        "notebook": recorder(result.name),
-        "picture": draw(result, same, drawn),
+        "picture": draw(result, same, told, drawn),
         "table": result.comparison._repr_html_(),
         "published": figures,
-        "verdicts": [verdict(claim, result, same) for claim in claims],
+        "verdicts": [
+            verdict(claim, result, [verdicts[i][1] for verdicts in judged])
+            for i, claim in enumerate(claims)
+        ],
         "others": [
             {
                 "result": other,
                 "file": os.path.relpath(other.path),
-                "medians": medians(other.comparison),
-                "verdicts": [(claim, claim.judge(other.comparison)) for claim in claims],
+                "medians": words,
+                "verdicts": verdicts,
             }
-            for other in same
+            for other, words, verdicts in zip(same, told, judged, strict=True)
         ],
         "different": [
             (os.path.relpath(other.path), other.what) for other in others if other not in same
@@ -125,13 +132,14 @@ def part(result, others):
     }
 
 
-def recorder(name):
-    """Number and title of the notebook that records comparisons of this name, or None."""
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        notebook = nbformat.read(path, as_version=4)
-        if any(re.search(rf'record\(\s*"{name}"', cell.source) for cell in notebook.cells):
-            return f"{path.name[:2]}, {title_of(notebook)}"
-    return None
+def recorders():
+    """Name of a comparison to number and title of the first notebook that records it."""
+    found = {}
+    for path, notebook in read_all(ROOT).items():
+        for cell in notebook.cells:
+            for name in re.findall(r'record\(\s*"([a-z0-9-]+)"', cell.source):
+                found.setdefault(name, f"{path.name[:2]}, {title_of(notebook)}")
+    return found
 
 
 def medians(comparison):
@@ -143,10 +151,11 @@ def medians(comparison):
     )
 
 
-def draw(result, same, figures):
-    told = [f"this machine: {medians(result.comparison)}"]
-    told += [f"another machine: {medians(other.comparison)}" for other in same]
-    told += [
+def draw(result, same, told, figures):
+    """The picture and its description. told: the medians of `same`, in words."""
+    parts = [f"this machine: {medians(result.comparison)}"]
+    parts += [f"another machine: {words}" for words in told]
+    parts += [
         f"{f.hardware}, published: "
         + "; ".join(f"{label} {format_seconds(mean)}" for label, (mean, _) in f.seconds.items())
         for f in figures
@@ -158,18 +167,17 @@ def draw(result, same, figures):
             figures,
             title=f"Time per call here{' and elsewhere' if same or figures else ''}",
         ),
-        alt=f"Time per call on a log scale. {'. '.join(told)}.",
+        alt=f"Time per call on a log scale. {'. '.join(parts)}.",
     )
     return {"data": base64.b64encode(shown.png).decode(), "alt": shown.alt}
 
 
-def verdict(claim, result, same):
+def verdict(claim, result, elsewhere):
     """One claim, judged on this machine, and its verdicts elsewhere counted."""
-    elsewhere = [claim.judge(other.comparison).split(":")[0] for other in same]
     return {
         "claim": claim,
         "here": claim.judge(result.comparison),
-        "elsewhere": Counter(elsewhere).most_common(),
+        "elsewhere": Counter(words.split(":")[0] for words in elsewhere).most_common(),
     }
 
 

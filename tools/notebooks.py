@@ -91,11 +91,6 @@ def answers_to(path, name):
     return Path(name).stem == path.stem or (name.isdecimal() and number == name.zfill(2))
 
 
-def title_of(notebook):
-    """What stands in the first line of a notebook that was read."""
-    return notebook.cells[0].source.splitlines()[0].removeprefix("# ")
-
-
 def run(notebooks, build, given):
     """Execute copies in `build`, and return what went wrong: notebook, reason."""
     parameters = {path: parameters_of(path) for path in notebooks}

@@ -19,7 +19,7 @@ import build_site
 import build_workshop
 import guide
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 SWITCHES = [

@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 import build_workshop
 import guide
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 STUB = "answer = None"
 SOLUTION = "parts = [40, 2]\nanswer = sum(parts)\n\n# Check\nprint(answer)\nassert answer == 42"

@@ -10,7 +10,7 @@ import pytest
 
 import set_up
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture

@@ -1,27 +1,16 @@
 """Run a function eagerly, as a graph and compiled, and say where the three part."""
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .agreement import largest_difference
-from .comparing import TOLERANCE
-from .errors import UNSUPPORTED, headline
+from .agreement import TOLERANCE, Difference, largest_difference
+from .errors import headline
+from .operations import checks_in, draws_in, operations_in, unsupported_in
 from .tables import Table, cut
-from .timing import check_callable
-
-VANISHING = {"Assert", "CheckNumerics"}
-"""Operations that TensorFlow runs as checks and that XLA replaces by nothing."""
-
-RANDOM = re.compile(
-    r"(Stateless|Stateful)?(Random(?!Get|.*FullInt)|Truncated|Parameterized|StandardNormal|Multin)"
-)
-"""Operations that draw what a reader asked for, without those that only prepare a seed."""
-
-GUARD = re.compile(r"(/Assert)*(/AssertGuard/Assert)?$")  # what TensorFlow adds to a check's name
+from .validation import check_callable
 
 SHOWN = 64  # characters of an outcome in a table
 ENTRIES = 6  # entries of an array that are shown
@@ -32,21 +21,21 @@ class Outcome:
     """What one mode made of a call.
 
     result: what it returned, tensors as NumPy arrays; None after an error. error: what it raised.
-    difference: the largest relative difference from eager; infinity where numbers cannot say it.
-    reason: in words, how it differs from eager; empty when it does not.
+    difference: from eager's result; None where one of the two has no result. agrees: whether it
+    came out as in eager mode, to the tolerance of the check.
     """
 
     mode: str
     result: object = None
     error: Exception | None = None
-    difference: float = 0.0
-    reason: str = ""
+    difference: Difference | None = None
+    agrees: bool = True
 
     @property
     def short(self) -> str:
         """The result, or the error's type and its first telling line, at most `SHOWN` long."""
         if self.error is None:
-            return cut(_describe(self.result), SHOWN)
+            return cut(_text_of(self.result), SHOWN)
         return headline(self.error, SHOWN)
 
 
@@ -76,17 +65,17 @@ class Check(Table):
         return {mode: o.error for mode, o in self.outcomes.items() if o.error is not None}
 
     @property
-    def differences(self) -> dict[str, str]:
-        """Mode to how it differs from eager, for the modes that do."""
-        return {mode: o.reason for mode, o in self.outcomes.items() if o.reason}
+    def differing(self) -> dict[str, Outcome]:
+        """Mode to its outcome, for the modes in which it came out otherwise than eagerly."""
+        return {mode: o for mode, o in self.outcomes.items() if not o.agrees}
 
     @property
     def agrees(self) -> bool:
         """True when all modes gave the same result, and XLA left out no check."""
-        return not (self.errors or self.differences or self.vanished)
+        return not (self.errors or self.differing or self.vanished)
 
     @property
-    def verdict(self) -> str:
+    def summary(self) -> str:
         """What was found, in a sentence or a few."""
         return " ".join(self._sentences()) or "The same result in all three modes."
 
@@ -95,23 +84,46 @@ class Check(Table):
             yield "It fails in every mode: look at the arguments first."
         if self.unsupported:
             yield f"XLA does not support {', '.join(self.unsupported)}."
-        for mode, reason in self.differences.items():
+        for mode, outcome in self.differing.items():
             if not (mode == "XLA" and self.unsupported):
-                yield f"{mode} {reason}."
+                yield f"{mode} {self._how(outcome)}."
         if self.vanished:
             number = "a check" if len(self.vanished) == 1 else f"{len(self.vanished)} checks"
             yield f"XLA leaves out {number}: {', '.join(self.vanished)}."
-        if self.differences and self.random:
+        if self.differing and self.random:
             yield f"It draws random numbers ({', '.join(self.random)}): each mode may draw its own."
 
     def _title(self):
-        return f"{self.function}: {self.verdict}"
+        return f"{self.function}: {self.summary}"
 
     def _columns(self):
         return ["", "outcome", "against eager"]
 
     def _rows(self):
-        return [[mode, o.short, _against(o, self["eager"])] for mode, o in self.outcomes.items()]
+        return [[mode, o.short, self._against_eager(o)] for mode, o in self.outcomes.items()]
+
+    def _against_eager(self, outcome):
+        """The last column of the table."""
+        if outcome.mode == "eager":
+            return ""
+        if outcome.error is not None and self["eager"].error is not None:
+            return "an error too"
+        if not outcome.agrees:
+            return self._how(outcome)
+        size = outcome.difference.size
+        return f"the same to {size:.1g}" if size else "the same"
+
+    def _how(self, outcome):
+        """In words, how an outcome differs from eager's."""
+        if outcome.difference is None:
+            what = ("a result", "an error") if outcome.error is None else ("an error", "a result")
+            return f"gives {what[0]} instead of {what[1]}"
+        difference = outcome.difference
+        if difference.reason == "numbers":
+            return f"differs by {difference.size:.1g}, allowed {self.tolerance:.1g}"
+        if difference.reason == "entries":
+            return f"differs in {difference.here} of {difference.there} entries"
+        return f"differs: {difference.describe('its', 'eager')}"
 
 
 def check(fn: Callable, *args, tolerance: float = TOLERANCE) -> Check:
@@ -132,9 +144,18 @@ def check(fn: Callable, *args, tolerance: float = TOLERANCE) -> Check:
     other operations of the graph that no compiler kernel is registered for.
     Introduced in notebook 08.
 
+    tolerance: the relative difference that is allowed.
+
     Returns: a `Check`; an error of `fn` is an outcome in it.
     Raises: TypeError when `fn` cannot be called or is a graph already, RuntimeError inside of a
     `tf.function`.
+
+    >>> import tensorflow as tf
+    >>> def third(v):
+    ...     return tf.gather(v, [3])
+    >>> found = check(third, tf.constant([1.0, 2.0]))
+    >>> list(found.errors), found["XLA"].result.tolist()
+    (['eager', 'graph'], [2.0])
     """
     import tensorflow as tf
 
@@ -156,13 +177,13 @@ def check(fn: Callable, *args, tolerance: float = TOLERANCE) -> Check:
         with _variables_restored(graph):
             outcome = _run(mode, function, args)
         outcomes[mode] = _against_eager(outcome, outcomes.get("eager", outcome), tolerance)
-    operations = list(_operations(graph.as_graph_def())) if graph else []
+    operations = list(operations_in(graph.as_graph_def())) if graph else []
     return Check(
         function=_name(python),
         outcomes=outcomes,
-        unsupported=_unsupported(operations, outcomes["XLA"].error),
-        vanished=_once(GUARD.sub("", name) or name for name, op in operations if op in VANISHING),
-        random=_once(op for _, op in operations if RANDOM.match(op)),
+        unsupported=unsupported_in(operations, outcomes["XLA"].error),
+        vanished=checks_in(operations),
+        random=draws_in(operations),
         tolerance=tolerance,
     )
 
@@ -242,90 +263,17 @@ def _as_array(leaf):
 
 def _against_eager(outcome, eager, tolerance):
     """The outcome with what sets it apart from eager's."""
-    if outcome.error is not None and eager.error is not None:
-        return outcome
     if outcome.error is not None or eager.error is not None:
-        what = ("a result", "an error") if outcome.error is None else ("an error", "a result")
-        return replace(outcome, difference=np.inf, reason=f"gives {what[0]} instead of {what[1]}")
-    try:
-        difference = largest_difference(outcome.result, eager.result, equal_nan=True)
-    except ValueError as error:
-        what = str(error).replace("the reference's", "eager's").replace("the reference", "eager")
-        what = what.removeprefix("its result ") if " differs in " in what else f"differs: {what}"
-        return replace(
-            outcome, difference=np.inf, reason=what.replace("differs: its ", "differs: ")
-        )
-    reason = f"differs by {difference:.1g}, allowed {tolerance:.1g}"
-    reason = reason if difference > tolerance else ""
-    return replace(outcome, difference=difference, reason=reason)
+        return replace(outcome, agrees=outcome.error is not None and eager.error is not None)
+    difference = largest_difference(outcome.result, eager.result, equal_nan=True)
+    return replace(outcome, difference=difference, agrees=difference.within(tolerance))
 
 
-def _against(outcome, eager):
-    """The last column of the table."""
-    if outcome is eager:
-        return ""
-    if outcome.error is not None and eager.error is not None:
-        return "an error too"
-    return outcome.reason or (
-        f"the same to {outcome.difference:.1g}" if outcome.difference else "the same"
-    )
-
-
-def _operations(graph_def):
-    """Name and type of every operation that a graph can reach, bodies of loops and calls too."""
-    library = {function.signature.name: function for function in graph_def.library.function}
-
-    def walk(nodes, path, inside, above):
-        for node in nodes:
-            name = node.name if node.name.startswith(inside) else inside + node.name
-            yield path + name, node.op
-            for called in _called(node):
-                if called in library and called not in above:
-                    nodes_inside = library[called].node_def
-                    # The body of a loop names its operations after the loop, a function does not.
-                    if any(n.name.startswith(f"{node.name}/") for n in nodes_inside):
-                        yield from walk(nodes_inside, path, f"{node.name}/", above | {called})
-                    else:
-                        yield from walk(nodes_inside, f"{path}{name}/", "", above | {called})
-
-    return walk(graph_def.node, "", "", frozenset())
-
-
-def _called(node):
-    """The names of the functions that a node calls, such as the two branches of an `If`."""
-    for attribute in node.attr.values():
-        for function in (attribute.func, *attribute.list.func):
-            if function.name:
-                yield function.name
-
-
-def _once(names):
-    return tuple(dict.fromkeys(names))
-
-
-def _unsupported(operations, error):
-    """What the error names, then what else of the graph has no kernel for XLA; only after an error.
-
-    The registry of kernels is full only once XLA has been asked to compile something.
-    """
-    if error is None:
-        return ()
-    others = (op for _, op in operations if op != "Placeholder" and not _has_kernel(op))
-    return _once([*UNSUPPORTED.findall(str(error)), *others])
-
-
-def _has_kernel(operation):
-    from tensorflow.python.framework import kernels
-
-    registered = kernels.get_registered_kernels_for_op(operation).kernel
-    return any(re.fullmatch(r"XLA_\w+_JIT", kernel.device_type) for kernel in registered)
-
-
-def _describe(value):
+def _text_of(value):
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_describe(part)}" for key, part in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {_text_of(part)}" for key, part in value.items()) + "}"
     if isinstance(value, (list, tuple)):
-        return "(" + ", ".join(map(_describe, value)) + ")"
+        return "(" + ", ".join(map(_text_of, value)) + ")"
     if value is None:
         return "None"
     array = np.asarray(value)

@@ -1,17 +1,16 @@
 """Count traces and compilations apart, call by call, and say what caused each."""
 
-import inspect
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
-import numpy as np
-
+from .reasons import Reason, leaves_by_name, name_of, reasons
 from .startup import LOG_SWITCH, log_path
-from .tables import Table, cut, format_seconds
+from .tables import Seconds, Table
 from .timing import wait_for_device
 
 LOGGED = re.compile(
@@ -23,37 +22,21 @@ LOGGED = re.compile(
 
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}  # in seconds
 
-SHOWN = 60  # characters of a Python value that a reason shows
 
+class Compilation(NamedTuple):
+    """A program that XLA compiled: its name, and the seconds that it took, to three digits."""
 
-@dataclass(frozen=True)
-class Leaf:
-    """One part of a call's arguments, as far as it can cause a trace or a compilation.
-
-    kind: "tensor", "variable" or "Python value". spec: dtype and shape, or the value itself.
-    value: the content of a small integer tensor, which may set a shape; otherwise None.
-    """
-
-    kind: str
-    spec: tuple
-    value: object = None
-
-    def short(self) -> str:
-        """A Python value in at most `SHOWN` characters."""
-        return cut(self.spec[0], SHOWN)
-
-    def __str__(self):
-        if self.kind == "Python value":
-            return f"{self.short()}, a Python value"
-        return f"a {self.kind} of shape {self.spec[1]}"
+    name: str
+    seconds: float
 
 
 @dataclass(frozen=True)
 class Call:
     """One recorded call: what it caused, the seconds of each part, and why.
 
-    traces, compilations: how many this call caused. trace_seconds, compile_seconds, run_seconds:
-    the parts of `seconds`. reasons: one sentence for each argument that made the difference.
+    number: from 1 in the order of the calls. function: its name. traces, compilations: how many
+    this call caused. trace_seconds, compile_seconds, run_seconds:
+    the parts of `seconds`. reasons: one for each argument that made the difference.
     """
 
     number: int
@@ -63,7 +46,7 @@ class Call:
     trace_seconds: float
     compile_seconds: float
     run_seconds: float
-    reasons: tuple[str, ...]
+    reasons: tuple[Reason, ...]
 
     @property
     def seconds(self) -> float:
@@ -80,6 +63,13 @@ class CompilationLog(Table):
     Introduced in notebook 01.
 
     Raises: RuntimeError when compilations cannot be counted in this process, with the mend.
+
+    >>> import tensorflow as tf
+    >>> log, total = CompilationLog(), tf.function(tf.reduce_sum, jit_compile=True)
+    >>> for length in (3, 3, 4):
+    ...     result = log.call(total, tf.ones([length]))
+    >>> [call.compilations for call in log.calls], str(log.calls[2].reasons[0])
+    ([1, 0, 1], 'shape of `input_tensor`: (3,) → (4,)')
     """
 
     def __init__(self):
@@ -96,7 +86,7 @@ class CompilationLog(Table):
             raise TypeError(
                 f"`fn` is {type(fn).__name__}, not a tf.function: nothing else is traced"
             )
-        leaves = _leaves_by_name(fn, args, kwargs)
+        leaves = leaves_by_name(fn, args, kwargs)
         traces = fn.experimental_get_tracing_count()
         position = _log_end()
         start = time.perf_counter()
@@ -107,18 +97,18 @@ class CompilationLog(Table):
         end = time.perf_counter()
         compilations = compilations_in(_log_since(position))
         new_traces = fn.experimental_get_tracing_count() - traces
-        compile_seconds = sum(seconds for _, seconds in compilations)
+        compile_seconds = sum(compilation.seconds for compilation in compilations)
         trace_seconds = traced - start if new_traces else 0.0
         self.calls.append(
             Call(
                 number=len(self.calls) + 1,
-                function=_name(fn),
+                function=name_of(fn),
                 traces=new_traces,
                 compilations=len(compilations),
                 trace_seconds=trace_seconds,
                 compile_seconds=compile_seconds,
                 run_seconds=max(0.0, end - start - trace_seconds - compile_seconds),
-                reasons=_reasons(fn, leaves, self._seen) if new_traces or compilations else (),
+                reasons=reasons(fn, leaves, self._seen) if new_traces or compilations else (),
             )
         )
         self._seen.append((fn, leaves))
@@ -156,44 +146,51 @@ class CompilationLog(Table):
                 c.function,
                 c.traces or "",
                 c.compilations or "",
-                format_seconds(c.trace_seconds) if c.traces else "",
-                format_seconds(c.compile_seconds) if c.compilations else "",
-                format_seconds(c.run_seconds),
-                "; ".join(c.reasons),
+                Seconds(c.trace_seconds) if c.traces else "",
+                Seconds(c.compile_seconds) if c.compilations else "",
+                Seconds(c.run_seconds),
+                "; ".join(map(str, c.reasons)),
             ]
             for c in self.calls
         ]
 
 
-def compilations_in(log: str) -> list[tuple[str, float]]:
-    """Name and seconds of every compilation in a log, such as the `stderr` of a `Run`.
+def compilations_in(log: str) -> list[Compilation]:
+    """Every compilation in a log, such as the `stderr` of a `Run`.
 
     The process must have had the switch that `prepare_tensorflow` sets, which children inherit.
     Seconds are those of the log, three digits. Neither a program that was built only to be looked
-    at counts nor one that was found in a cache on disk. Introduced in notebook 05.
+    at counts nor one that was found in a cache on disk. Introduced in notebook 03.
     """
     built, compiled = [], []
     for name, number, unit in LOGGED.findall(log):
         if name:
             built.append(name)
         elif built:
-            compiled.append((built.pop(), float(number) * UNITS[unit]))
+            compiled.append(Compilation(built.pop(), float(number) * UNITS[unit]))
     return compiled
 
 
 @contextmanager
-def programs_compiled() -> Iterator[list[str]]:
-    """The names of the programs that XLA compiles in a block, whoever asks for them.
+def watch_compilations() -> Iterator[list[Compilation]]:
+    """What XLA compiles in a block, whoever asks for it.
 
     A name twice is one graph compiled for two shapes. Introduced in notebook 02.
 
     Yields: a list, filled when the block ends.
     Raises: RuntimeError when compilations cannot be counted in this process, with the mend.
+
+    >>> import tensorflow as tf
+    >>> double = tf.function(lambda x: 2 * x, jit_compile=True, autograph=False)
+    >>> with watch_compilations() as compiled:
+    ...     first, second = double(tf.ones([3])), double(tf.ones([4]))
+    >>> len(compiled)
+    2
     """
     _check_that_compilations_are_logged()
-    position, names = _log_end(), []
-    yield names
-    names += [name for name, _ in compilations_in(_log_since(position))]
+    position, compiled = _log_end(), []
+    yield compiled
+    compiled += compilations_in(_log_since(position))
 
 
 @cache
@@ -223,85 +220,3 @@ def _log_since(position):
     with open(log_path(), "rb") as log:
         log.seek(position)
         return log.read().decode(errors="replace")
-
-
-def _name(fn):
-    """Its own name; for a model or layer, which has none, that of its class."""
-    return getattr(fn.python_function, "__name__", None) or type(fn.python_function).__name__
-
-
-def _leaves_by_name(fn, args, kwargs):
-    """Every part of the arguments, defaults included, under the name that its author gave it."""
-    python = getattr(fn.python_function, "call", fn.python_function)  # of a Keras model: its `call`
-    try:
-        bound = inspect.signature(python).bind(*args, **kwargs)
-    except (TypeError, ValueError):
-        return dict(_leaves(dict(enumerate(args)) | kwargs))
-    bound.apply_defaults()
-    arguments = bound.arguments
-    for name, parameter in bound.signature.parameters.items():
-        if parameter.kind is parameter.VAR_KEYWORD:
-            arguments = arguments | arguments.pop(name)
-    return dict(_leaves(arguments))
-
-
-def _leaves(value, path=""):
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            yield from _leaves(part, f"{path}[{key!r}]" if path else str(key))
-    elif isinstance(value, (list, tuple)) and path:
-        for i, part in enumerate(value):
-            yield from _leaves(part, f"{path}[{i}]")
-    else:
-        yield path, _describe(value)
-
-
-def _describe(value):
-    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
-        return Leaf("Python value", (repr(value),))
-    dtype = getattr(value.dtype, "name", str(value.dtype))
-    shape = tuple(value.shape)
-    small_integer = "int" in dtype and len(shape) < 2 and sum(shape) <= 8
-    content = np.asarray(value).tolist() if small_integer else None
-    return Leaf("variable" if hasattr(value, "assign") else "tensor", (dtype, shape), content)
-
-
-def _reasons(fn, leaves, seen):
-    """Compare with the most similar earlier call of the same function."""
-    earlier = [old for other, old in seen if other is fn]
-    if not earlier:
-        same_name = any(_name(other) == _name(fn) for other, _ in seen)
-        return (
-            ("a new function object: it shares nothing with the earlier one",)
-            if same_name
-            else ("first call",)
-        )
-    changes = min((_changes(old, leaves) for old in reversed(earlier)), key=len)
-    return tuple(changes) or ("no argument changed: look for Python state that the function reads",)
-
-
-def _changes(old, new):
-    changes = [
-        change for name in new if name in old for change in _change(name, old[name], new[name])
-    ]
-    changes += [f"`{name}`: not given → {leaf}" for name, leaf in new.items() if name not in old]
-    changes += [f"`{name}`: {leaf} → not given" for name, leaf in old.items() if name not in new]
-    if changes:
-        return changes
-    return [
-        f"content of `{name}`: {old[name].value} → {leaf.value}, a tensor that sets a shape"
-        for name, leaf in new.items()
-        if leaf.value != old[name].value
-    ]
-
-
-def _change(name, old, new):
-    if old.kind != new.kind:
-        return [f"`{name}`: {old} → {new}"]
-    if new.kind == "Python value":
-        return [f"`{name}`: {old.short()} → {new}"] if old.spec != new.spec else []
-    return [
-        f"{what} of `{name}`: {before} → {after}"
-        for what, before, after in zip(("dtype", "shape"), old.spec, new.spec, strict=True)
-        if before != after
-    ]

@@ -1,7 +1,5 @@
 """Diagrams of programs, calls and graphs. Takes data, returns `Axes`; never shows or saves."""
 
-import itertools
-import math
 import textwrap
 from collections.abc import Iterable
 
@@ -9,23 +7,34 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 
-from .plotting import colours, new_axes, seconds_axis, tidy
+from .figures import (
+    OTHERS,
+    SMALL,
+    colours,
+    finish,
+    name_colours,
+    new_axes,
+    seconds_axis,
+)
+from .layout import lay_out
 from .tables import format_bytes
 
+SAME, DIFFERS, ERROR = OTHERS[:3]  # of outcomes in a picture of checks
+
+PALE = "0.6"  # grey of arrows and of what is in no cluster
 NODE_HEIGHT = 15  # points that the box of a node is high
-SWEEPS = 24  # times that the layout of a graph goes over it
 
 
-def plot_program(program, ax: Axes | None = None, title: str = "") -> Axes:
+def plot_program(program, *, ax: Axes | None = None, title: str = "") -> Axes:
     """A `Program` as rows of kernels: bytes read to the left, bytes written to the right.
 
-    Introduced in notebook 01.
+    ax, title: made when not given. Introduced in notebook 01.
     """
     kernels = program.kernels
     names = [textwrap.fill(" + ".join(kernel.operations), 24) for kernel in kernels]
     most_lines = max((name.count("\n") + 1 for name in names), default=1)
     ax = ax or new_axes(1.0 + max(0.55, 0.22 * most_lines) * len(kernels))
-    read, written = colours(2)
+    read, written = OTHERS[:2]
     widest = max([1, *(max(k.bytes_read, k.bytes_written) for k in kernels)])
     gap = 0.75 * widest  # room for the kernel's name between the two bars
     for row, kernel in enumerate(kernels):
@@ -41,9 +50,9 @@ def plot_program(program, ax: Axes | None = None, title: str = "") -> Axes:
                 textcoords="offset points",
                 ha="right" if side < 0 else "left",
                 va="center",
-                fontsize=9,
+                fontsize=SMALL,
             )
-        ax.text(0, row, names[row], ha="center", va="center", fontsize=9)
+        ax.text(0, row, names[row], ha="center", va="center", fontsize=SMALL)
     ax.text(-gap, -0.75, "reads", color=read, ha="right", weight="bold")
     ax.text(gap, -0.75, "writes", color=written, ha="left", weight="bold")
     ax.set_xlim(-(gap + 1.35 * widest), gap + 1.35 * widest)
@@ -56,29 +65,30 @@ def plot_program(program, ax: Axes | None = None, title: str = "") -> Axes:
     return ax
 
 
-def plot_checks(checks: dict, ax: Axes | None = None, title: str = "") -> Axes:
+def plot_checks(checks: dict, *, ax: Axes | None = None, title: str = "") -> Axes:
     """A row for each `Check`, a column for each mode, with the outcome in short.
 
     checks: label to `Check`. A mark says how a mode's outcome stands to eager's. The colour of
-    "differs" belongs to results alone: an error is loud, another result is not.
-    Introduced in notebook 08.
+    "differs" belongs to results alone: an error is loud, another result is not. ax, title: made
+    when not given. Introduced in notebook 08.
+
+    Raises: ValueError when there is no check.
     """
     if not checks:
         raise ValueError("`checks` holds no check: there is nothing to draw")
     ax = ax or new_axes(0.9 + 0.36 * len(checks))
-    same, _, error, differs = colours(4)
     modes = list(next(iter(checks.values())).outcomes)
     for row, check in enumerate(checks.values()):
         for column, mode in enumerate(modes):
             outcome = check[mode]
-            mark, colour, words = "=", same, textwrap.shorten(outcome.short, 22, placeholder=" …")
+            mark, colour, words = "=", SAME, textwrap.shorten(outcome.short, 22, placeholder=" …")
             if outcome.error is not None:
-                mark, colour, words = "!", error, "error"
-            elif outcome.reason:
-                mark, colour = "≠", differs
+                mark, colour, words = "!", ERROR, "error"
+            elif not outcome.agrees:
+                mark, colour = "≠", DIFFERS
             ax.barh(row, 0.96, left=column, height=0.86, align="center", color=colour, alpha=0.18)
             ax.text(column + 0.05, row, mark, color=colour, weight="bold", va="center")
-            ax.text(column + 0.14, row, words, fontsize=9, va="center")
+            ax.text(column + 0.14, row, words, fontsize=SMALL, va="center")
     ax.set_yticks(range(len(checks)), checks)
     ax.set_xticks([column + 0.48 for column in range(len(modes))], modes, weight="bold")
     ax.xaxis.tick_top()
@@ -91,11 +101,13 @@ def plot_checks(checks: dict, ax: Axes | None = None, title: str = "") -> Axes:
     return ax
 
 
-def plot_calls(log, ax: Axes | None = None, title: str = "") -> Axes:
+def plot_calls(log, *, ax: Axes | None = None, title: str = "") -> Axes:
     """The calls of a `CompilationLog` as a staircase: a row each, begun where the last one ended.
 
-    A call that traced or compiled is a wide step, with its reasons beside it; one that found its
-    program ready is a narrow one. Introduced in notebook 04.
+    log: a call that traced or compiled is a wide step, with its reasons beside it; one that found
+    its program ready is a narrow one. ax, title: made when not given. Introduced in notebook 04.
+
+    Raises: ValueError when there is no call.
     """
     calls = log.calls
     if not calls:
@@ -105,38 +117,34 @@ def plot_calls(log, ax: Axes | None = None, title: str = "") -> Axes:
     seconds = np.array([[getattr(call, part) for part in parts.values()] for call in calls])
     ends = seconds.cumsum().reshape(seconds.shape)
     starts = ends - seconds
-    for column, (name, colour) in enumerate(zip(parts, colours(3), strict=True)):
+    for column, colour in enumerate(colours(parts).values()):
         ax.barh(
             range(len(calls)),
             seconds[:, column],
             left=starts[:, column],
             color=colour,
             height=0.75,
-            label=name,
         )
     ax.set_xlim(0, 1.25 * ends[-1, -1])
     for row, call in enumerate(calls):
         _write_reasons(ax, row, call, starts[row, 0], ends[row, -1])
     ax.set_yticks(range(len(calls)), [f"{call.number}" for call in calls])
-    ax.set_ylabel("call")
     ax.invert_yaxis()
     seconds_axis(ax.xaxis)
-    ax.set_xlabel("time since the first call began")
-    ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=3, frameon=False)
-    ax.set_title(title or "When each call ran, and what it waited for", loc="left", pad=26)
-    tidy(ax)
-    return ax
+    name_colours(ax, colours(parts))
+    title = title or "When each call ran, and what it waited for"
+    return finish(ax, title, "time since the first call began", "call")
 
 
 def _write_reasons(ax, row, call, start, end):
     """To the right of the step; to the left where only that side has room."""
     label = ax.annotate(
-        textwrap.shorten("; ".join(call.reasons).replace("`", ""), 72, placeholder=" …"),
+        textwrap.shorten("; ".join(reason.plain for reason in call.reasons), 72, placeholder=" …"),
         (end, row),
         xytext=(5, 0),
         textcoords="offset points",
         va="center",
-        fontsize=8.5,
+        fontsize=SMALL,
     )
     needed = label.get_window_extent().width + 10 * ax.figure.dpi / 72
     left, right = ax.transData.transform([(start, row), (end, row)])[:, 0]
@@ -145,32 +153,38 @@ def _write_reasons(ax, row, call, start, end):
         label.xy = (start, row)
 
 
-def plot_graph(nodes: dict, edges: Iterable, ax: Axes | None = None, title: str = "") -> Axes:
+def plot_graph(
+    nodes: dict,
+    edges: Iterable,
+    *,
+    outside: str = "in no cluster",
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
     """A TensorFlow graph from top to bottom: each operation in the colour of its cluster.
 
     nodes: name to ``(operation, cluster)``; the cluster is None for an operation in none, which
-    is drawn in grey. edges: pairs of names, from and to. Introduced in notebook 05.
+    is drawn in grey. edges: pairs of names, from and to. outside: what grey means. ax, title: made
+    when not given. Introduced in notebook 05.
 
     Raises: ValueError when an edge names no node, or the graph goes round in a circle.
     """
     clusters = sorted({cluster for _, cluster in nodes.values() if cluster}, key=_by_number)
-    colour = dict(zip(clusters, colours(len(clusters)), strict=True))
-    places, paths = _lay_out(
-        {name: len(operation) for name, (operation, _) in nodes.items()}, edges
-    )
+    edge_of = colours(clusters)
+    places, paths = lay_out({name: len(operation) for name, (operation, _) in nodes.items()}, edges)
     depth = max((y for _, y in places.values()), default=0) + 1
     ax = ax or new_axes(0.6 + 0.36 * depth)
     half = NODE_HEIGHT / 2 / (ax.get_window_extent().height * 72 / ax.figure.dpi / depth)
     for path in paths:
         _draw_edge(ax, path, half)
     for name, (operation, cluster) in nodes.items():
-        edge = colour.get(cluster, "0.6")
+        edge = edge_of.get(cluster, PALE)
         box = {"boxstyle": "round,pad=0.3", "facecolor": _pale(edge), "edgecolor": edge}
         box["linewidth"] = 1.8 if cluster else 0.8
         ax.text(*places[name], operation, ha="center", va="center", fontsize=8.5, bbox=box)
     for name in [*clusters, None]:
-        edge = colour.get(name, "0.6")
-        ax.plot([], [], "s", color=edge, markerfacecolor=_pale(edge), label=name or "in no cluster")
+        edge = edge_of.get(name, PALE)
+        ax.plot([], [], "s", color=edge, markerfacecolor=_pale(edge), label=name or outside)
     ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=4, frameon=False)
     across = [x for x, _ in places.values()] or [0]
     ax.set_xlim(min(across) - 8, max(across) + 8)
@@ -184,59 +198,9 @@ def _draw_edge(ax, path, half):
     """From the lower rim of the first box, through the places between, to the rim of the last."""
     (x, y), *between, (end_x, end_y) = path
     points = [(x, y + half), *between, (end_x, end_y - half)]
-    ax.plot(*zip(*points[:-1], strict=True), color="0.6", linewidth=1, zorder=1)
-    arrow = {"arrowstyle": "-|>", "color": "0.6", "linewidth": 1, "shrinkA": 0, "shrinkB": 0}
+    ax.plot(*zip(*points[:-1], strict=True), color=PALE, linewidth=1, zorder=1)
+    arrow = {"arrowstyle": "-|>", "color": PALE, "linewidth": 1, "shrinkA": 0, "shrinkB": 0}
     ax.annotate("", points[-1], points[-2], arrowprops=arrow, zorder=1)
-
-
-def _lay_out(widths, edges):
-    """Places ``(x, layer)`` of nodes of the given widths, and the places each edge runs through.
-
-    Layered as in Sugiyama, Tagawa and Toda (1981): a node stands below its inputs, a long edge
-    has a stand-in on each layer that it passes, and all seek the middle of their neighbours.
-    """
-    import networkx as nx
-
-    graph = nx.DiGraph(edges)
-    if not set(graph) <= set(widths):
-        raise ValueError(
-            f"`edges` names {min(set(graph) - set(widths))!r}, which is not in `nodes`"
-        )
-    graph.add_nodes_from(widths)
-    try:
-        generations = list(nx.topological_generations(graph))
-    except nx.NetworkXUnfeasible as error:
-        raise ValueError("`edges` go round in a circle: there is no top to begin at") from error
-    layer = {name: y for y, names in enumerate(generations) for name in names}
-    for name in graph:  # an argument or a constant stands just above its first user
-        if not graph.pred[name] and graph.succ[name]:
-            layer[name] = min(layer[user] for user in graph.succ[name]) - 1
-    paths = []
-    for start, end in graph.edges:
-        between = {(start, end, y): y for y in range(layer[start] + 1, layer[end])}
-        paths.append([start, *between, end])
-        layer |= between
-    neighbours = nx.Graph(pair for path in paths for pair in itertools.pairwise(path))
-    neighbours.add_nodes_from(layer)
-    x = _spread(neighbours, layer, widths)
-    return {n: (x[n], layer[n]) for n in widths}, [[(x[n], layer[n]) for n in p] for p in paths]
-
-
-def _spread(neighbours, layer, widths):
-    """Across each layer: everything near the middle of its neighbours, and nothing overlapping."""
-    rows = [[n for n in layer if layer[n] == y] for y in range(max(layer.values(), default=-1) + 1)]
-    x = {n: 10.0 * i for row in rows for i, n in enumerate(row)}
-    for sweep in range(SWEEPS):
-        for row in reversed(rows) if sweep % 2 else rows:
-            wanted = {n: np.mean([x[m] for m in neighbours[n]] or [x[n]]) for n in row}
-            free = -math.inf
-            for n in sorted(row, key=wanted.get):
-                half = widths.get(n, 1) / 2 + 1
-                x[n] = max(wanted[n], free + half)
-                free = x[n] + half
-            shift = np.mean([x[n] - wanted[n] for n in row])
-            x |= {n: x[n] - shift for n in row}
-    return x
 
 
 def _by_number(cluster):

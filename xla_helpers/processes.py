@@ -29,7 +29,10 @@ if __name__ == "__main__":
 
 @dataclass(frozen=True)
 class Run:
-    """A finished process: what the function returned, what was printed, seconds of wall time."""
+    """A finished process.
+
+    value: what the function returned. stdout, stderr: what was printed. seconds: of wall time.
+    """
 
     value: object
     stdout: str
@@ -38,14 +41,20 @@ class Run:
 
 
 class ProcessError(RuntimeError):
-    """The process failed, crashed or ran too long. The message ends with its last lines."""
+    """The process failed, crashed or ran too long. The message ends with its last lines.
 
-    def __init__(self, what, stdout, stderr):
+    returncode: its exit code, or None after a signal or a time-out. signal: the name of the signal
+    that killed it, such as "SIGSEGV", or None. timed_out: whether it ran too long and was stopped.
+    stdout, stderr: all that it printed. What happened is said by the first three alone, because
+    the message holds text that the process chose.
+    """
+
+    def __init__(self, what, stdout, stderr, *, returncode=None, signal=None, timed_out=False):
+        self.returncode, self.signal, self.timed_out = returncode, signal, timed_out
         self.stdout, self.stderr = stdout, stderr
         lines = (stdout + stderr).strip().splitlines()[-LAST_LINES:]
-        hint = _hint(stdout + stderr)
         ending = ["Its last lines:", *lines] if lines else []
-        super().__init__("\n".join([f"{what}{hint}", *ending]))
+        super().__init__("\n".join([what, *ending]))
 
 
 def run_in_process(
@@ -67,16 +76,18 @@ def run_in_process(
     Returns: a `Run`.
     Raises: ProcessError when the process fails, crashes or passes `timeout`; TypeError and
     ValueError for arguments that make no sense.
+
+    >>> run_in_process("import os; print(os.environ['WHO'])", flags={"WHO": "me"}).stdout
+    'me\\n'
     """
     if not (isinstance(timeout, (int, float)) and timeout > 0):
         raise ValueError(f"`timeout` is {timeout!r}: give seconds above zero")
-    environment = os.environ | _checked_flags(flags or {})
+    environment = os.environ | {"PYTHONIOENCODING": "utf-8"} | _checked_flags(flags or {})
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "answer.json")
         script, argv = _script(code, args, uses, Path(folder), answer)
-        stdout, stderr, seconds = _execute(
-            [sys.executable, "-u", str(script), *argv], environment, timeout
-        )
+        command = [sys.executable, "-u", str(script), *argv]
+        stdout, stderr, seconds = _execute(command, environment, timeout, flags or {})
         value = json.loads(answer.read_text()) if answer.exists() else None
     return Run(value, stdout, stderr, seconds)
 
@@ -90,7 +101,7 @@ def _script(code, args, uses, folder, answer):
         return code, [str(arg) for arg in args]
     script = folder / "script.py"
     if isinstance(code, str):
-        script.write_text(code)
+        script.write_text(code, encoding="utf-8")
         return script, [str(arg) for arg in args]
     if not inspect.isfunction(code):
         raise TypeError(f"`code` is {type(code).__name__}: give a function, source text or a Path")
@@ -98,7 +109,8 @@ def _script(code, args, uses, folder, answer):
     script.write_text(
         CALL_FUNCTION.format(
             source=source, name=code.__name__, args=_as_json(args), answer=str(answer)
-        )
+        ),
+        encoding="utf-8",
     )
     return script, []
 
@@ -127,12 +139,12 @@ def _as_json(args):
         ) from error
 
 
-def _execute(command, environment, timeout):
+def _execute(command, environment, timeout, flags):
     start = time.perf_counter()
     process = subprocess.Popen(
         command,
         env=environment,
-        text=True,
+        encoding="utf-8",
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         errors="replace",
@@ -144,13 +156,31 @@ def _execute(command, environment, timeout):
         _kill_group(process)
         stdout, stderr = process.communicate()
         raise ProcessError(
-            f"The process ran longer than {timeout:g} s and was stopped.", stdout, stderr
+            f"The process ran longer than {timeout:g} s and was stopped.",
+            stdout,
+            stderr,
+            timed_out=True,
         ) from None
     finally:
         _kill_group(process)
     if process.returncode:
-        raise ProcessError(f"The process {_ending(process.returncode)}.", stdout, stderr)
+        raise _failed(process.returncode, stdout, stderr, flags)
     return stdout, stderr, time.perf_counter() - start
+
+
+def _failed(code, stdout, stderr, flags):
+    hint = _unknown_flag(stdout + stderr, flags)
+    if code > 0:
+        what = f"The process ended with exit code {code}.{hint}"
+        return ProcessError(what, stdout, stderr, returncode=code)
+    name = _signal_name(-code)
+    return ProcessError(f"The process was killed by {name}.{hint}", stdout, stderr, signal=name)
+
+
+def _signal_name(number):
+    """Real-time signals have numbers only."""
+    names = {s.value: s.name for s in signal.Signals}
+    return names.get(number, f"signal {number}")
 
 
 def _kill_group(process):
@@ -161,19 +191,14 @@ def _kill_group(process):
         pass
 
 
-def _ending(code):
-    return (
-        f"was killed by {signal.Signals(-code).name}"
-        if code < 0
-        else f"ended with exit code {code}"
-    )
-
-
-def _hint(output):
+def _unknown_flag(output, flags):
+    """What the output says of a flag, when that one really was given."""
     unknown = re.search(r"Unknown flags? in (\w+): (.*)", output)
     if not unknown:
         return ""
     name, flag = unknown.groups()
+    if not flag.strip() or not set(flag.split()) <= set(flags.get(name, "").split()):
+        return ""
     return f" {name} in `flags` holds {flag!r}, which is unknown here: {name}=--help lists all."
 
 

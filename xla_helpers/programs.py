@@ -6,16 +6,15 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .tables import Table, format_bytes
-from .timing import check_callable
+from .tables import Bytes, Table, format_bytes
+from .validation import check_callable
 
-NOT_KERNELS = {
-    # XLA: names for values, not work
-    *("parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"),
-    # TensorFlow: the same in a graph
-    *("Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "Shape"),
-}
-# XLA instructions whose kernels are in another computation
+# Names for values, not work: instructions of XLA, then operations of TensorFlow.
+INSTRUCTIONS = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"}
+OPERATIONS = {"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "Shape"}
+NOT_KERNELS = INSTRUCTIONS | OPERATIONS
+
+# Instructions of XLA whose kernels are in another computation.
 CALLS_INSIDE = {"call", "while", "conditional"}
 
 
@@ -25,7 +24,7 @@ class StaticShapeError(ValueError):
 
 @dataclass(frozen=True)
 class Array:
-    """An array in memory: its name, element type, shape, and size in bytes."""
+    """An array in memory: its name, dtype, shape, and size in bytes."""
 
     name: str
     dtype: str
@@ -38,7 +37,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One pass over memory: the operations it does, the arrays it reads and writes."""
+    """One piece of work: its name, the operations it does, the arrays it reads and writes."""
 
     name: str
     operations: tuple[str, ...]
@@ -76,12 +75,7 @@ class Program(Table):
 
     def _rows(self):
         return [
-            [
-                k.name,
-                " + ".join(k.operations),
-                format_bytes(k.bytes_read),
-                format_bytes(k.bytes_written),
-            ]
+            [k.name, " + ".join(k.operations), Bytes(k.bytes_read), Bytes(k.bytes_written)]
             for k in self.kernels
         ]
 
@@ -99,6 +93,11 @@ def inspect_program(fn: Callable, *args) -> Program:
 
     Returns: a `Program`, sizes in bytes.
     Raises: ValueError when a shape is not static, TypeError when `fn` cannot be called.
+
+    >>> import tensorflow as tf
+    >>> program = inspect_program(lambda x: tf.tanh(x) + x, tf.ones([1024]))
+    >>> program.mode, [kernel.operations for kernel in program.kernels], program.bytes
+    ('eager', [('Tanh',), ('AddV2',)], 20480)
     """
     check_callable(fn)
     if not hasattr(fn, "get_concrete_function"):
@@ -165,6 +164,8 @@ def _xla_kernels(fn, args):
 
 def optimised_module(fn: Callable, *args):
     """The optimised HLO module of ``fn(*args)``, an `HloModuleProto` (xla/service/hlo.proto).
+
+    fn: a `tf.function` with ``jit_compile=True``. Introduced in notebook 06.
 
     Raises: ValueError when a shape is not static.
     """

@@ -50,7 +50,10 @@ def log_path() -> str | None:
 
 
 def describe_machine() -> str:
-    """One line with what a measurement depends on: processor, cores, accelerators, versions."""
+    """One line with what a measurement depends on: processor, cores, accelerators, versions.
+
+    Introduced in notebook 01.
+    """
     return " · ".join(machine_facts().values())
 
 

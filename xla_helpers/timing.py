@@ -6,13 +6,13 @@ import time
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
 from .tables import format_seconds
+from .validation import check_callable, check_positive
 
-SAMPLES = 15  # samples of the steady state
+ROUNDS = 15  # samples of the steady state, one a round
 BLOCK_SECONDS = 0.02  # a sample runs at least this long, so that the clock's own cost does not show
 MAX_CALLS = 100_000  # calls in one sample at the most
 NOISY = 0.15  # spread relative to the median from which a measurement is called noisy
@@ -60,42 +60,36 @@ def measure(
     fn: Callable,
     *args,
     label: str | None = None,
-    samples: int = SAMPLES,
+    rounds: int = ROUNDS,
     block: float = BLOCK_SECONDS,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Measurement:
-    """Time ``fn(*args)``: its first call alone, then `samples` blocks of calls.
+    """Time ``fn(*args)``: its first call alone, then a block of calls in each round.
 
-    The device has finished when the clock is read. A block holds enough calls to last `block`
-    seconds; the garbage collector rests meanwhile, as in `timeit`. For a first call that
-    compiles, pass a function that has not been called yet. Introduced in notebook 01.
+    label: what it is called, by default the function's name. rounds: samples to take. block:
+    seconds that each lasts at least, by enough calls in it. clock: gives seconds; tests bring
+    their own. The device has finished when the clock is read, and the garbage collector rests
+    meanwhile, as in `timeit`. For a first call that compiles, pass a function that has not been
+    called yet. Introduced in notebook 01.
 
     Returns: a `Measurement`, in seconds per call.
-    Raises: TypeError when `fn` cannot be called, ValueError when `samples` or `block` is not
+    Raises: TypeError when `fn` cannot be called, ValueError when `rounds` or `block` is not
     positive, and whatever `fn` raises.
+
+    >>> measured = measure(sum, [1, 2, 3], rounds=5)
+    >>> measured.label, len(measured.samples)
+    ('sum', 5)
+    >>> 0 < measured.median < measured.first + 1
+    True
     """
     check_callable(fn)
-    check_counts(samples=samples, block=block)
+    check_positive("rounds", rounds)
+    check_positive("block", block)
     label = label or getattr(fn, "__name__", "function")
     first, _ = time_first_call(fn, args, clock)
     calls = calibrate(fn, args, block, clock)
-    blocks = tuple(time_block(fn, args, calls, clock) for _ in range(samples))
-    return Measurement(label, first, blocks, calls)
-
-
-def check_callable(fn) -> None:
-    """Refuse what is not a function, such as the result of calling one."""
-    if not callable(fn):
-        raise TypeError(
-            f"`fn` is {type(fn).__name__}, which cannot be called: pass the function itself"
-        )
-
-
-def check_counts(**counts) -> None:
-    """Refuse counts and sizes that are not positive, naming them."""
-    for name, value in counts.items():
-        if not (isinstance(value, Real) and value > 0):
-            raise ValueError(f"`{name}` is {value!r}: give a number above zero")
+    samples = tuple(time_block(fn, args, calls, clock) for _ in range(rounds))
+    return Measurement(label, first, samples, calls)
 
 
 def time_first_call(fn, args, clock=time.perf_counter):

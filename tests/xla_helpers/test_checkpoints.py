@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from xla_helpers import find_checkpoint
+from xla_helpers.checkpoints import find_checkpoint
 
 MEGABYTE = 1e6
 

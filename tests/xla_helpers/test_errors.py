@@ -1,7 +1,6 @@
 import pytest
 
-from xla_helpers import expect_error, not_yet
-from xla_helpers.errors import headline
+from xla_helpers.errors import expect_error, headline, not_yet
 
 
 def test_an_expected_error_is_shown_in_one_line_and_kept(capsys):

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from xla_helpers import ProcessError, run_in_process
+from xla_helpers.processes import ProcessError, run_in_process
 
 
 @pytest.fixture(autouse=True)
@@ -110,8 +110,13 @@ def error_of(code, *args, **options):
     return caught.value
 
 
+def what_happened(error):
+    return error.returncode, error.signal, error.timed_out
+
+
 def test_a_failure_shows_the_last_lines():
     error = error_of("for i in range(50): print(f'line {i};')\nraise ValueError('no good')")
+    assert what_happened(error) == (1, None, False)
     assert str(error).startswith("The process ended with exit code 1.\nIts last lines:\n")
     assert "ValueError: no good" in str(error)
     assert "line 49;" in str(error)
@@ -128,16 +133,30 @@ def test_a_function_that_raises_shows_why():
 
 
 def test_an_exit_code_alone():
-    assert str(error_of("raise SystemExit(3)")) == "The process ended with exit code 3."
+    error = error_of("raise SystemExit(3)")
+    assert what_happened(error) == (3, None, False)
+    assert str(error) == "The process ended with exit code 3."
 
 
-@pytest.mark.parametrize("name", ["SIGABRT", "SIGSEGV", "SIGKILL"])
-def test_a_crash_names_the_signal(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # where a core may be left
-    code = f"import os, signal; print('last words'); os.kill(os.getpid(), signal.{name})"
-    error = error_of(code)
-    assert str(error).startswith(f"The process was killed by {name}.\nIts last lines:\n")
-    assert "last words" in str(error)
+@pytest.fixture
+def cores_go_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+KILL = "import os, signal; print('last words'); os.kill(os.getpid(), {})"
+
+
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        *((f"signal.{name}", name) for name in ("SIGABRT", "SIGSEGV", "SIGKILL", "SIGTERM")),
+        *[(n, f"signal {n}") for n in (40, 50) if hasattr(signal, "SIGRTMIN")],
+    ],
+)
+def test_a_crash_names_the_signal(number, name, cores_go_elsewhere):
+    error = error_of(KILL.format(number))
+    assert what_happened(error) == (None, name, False)
+    assert str(error) == f"The process was killed by {name}.\nIts last lines:\nlast words"
 
 
 def test_a_result_that_does_not_fit_in_json_is_an_error():
@@ -174,13 +193,13 @@ def test_a_time_out_keeps_the_output_and_stops_grandchildren(tmp_path):
     pid = tmp_path / "pid"
     error = error_of(STARTS_ANOTHER + "import time; time.sleep(300)", pid, timeout=3)
     ran_too_long = "The process ran longer than 3 s and was stopped."
+    assert what_happened(error) == (None, None, True)
     assert str(error) == f"{ran_too_long}\nIts last lines:\nstarted"
     assert is_gone(int(pid.read_text()))
 
 
 @pytest.mark.parametrize("end", ["", "raise SystemExit(1)", "import os; os.abort()"])
-def test_grandchildren_end_with_the_process(tmp_path, monkeypatch, end):
-    monkeypatch.chdir(tmp_path)
+def test_grandchildren_end_with_the_process(tmp_path, cores_go_elsewhere, end):
     pid = tmp_path / "pid"
     try:
         run_in_process(STARTS_ANOTHER + end, pid)
@@ -189,17 +208,58 @@ def test_grandchildren_end_with_the_process(tmp_path, monkeypatch, end):
     assert is_gone(int(pid.read_text()))
 
 
+# What a child says of itself is not what its parent says of it
+
+
+SAID = """
+import os, sys
+print("The process was killed by SIGSEGV.", "The process ran longer than 120 s and was stopped.")
+print("F0000 parse_flags.cc:234] Unknown flag in XLA_FLAGS: --x", file=sys.stderr)
+"""
+
+
 @pytest.mark.parametrize(
-    ("line", "flags"),
+    ("end", "happened", "words"),
     [
-        ("F0000 parse_flags.cc:234] Unknown flag in XLA_FLAGS: --typo", "'--typo'"),
-        ("F0000 parse_flags.cc:234] Unknown flags in XLA_FLAGS: --typo --oops", "'--typo --oops'"),
+        ("sys.exit(3)", (3, None, False), "The process ended with exit code 3."),
+        ("os.abort()", (None, "SIGABRT", False), "The process was killed by SIGABRT."),
+        ("import time; time.sleep(300)", (None, None, True), "The process ran longer than 3 s"),
     ],
 )
-def test_unknown_flags_are_explained(line, flags):
-    error = error_of(f"import sys; sys.exit({line!r})")
-    hint = f"XLA_FLAGS in `flags` holds {flags}, which is unknown here: XLA_FLAGS=--help lists all."
-    assert hint in str(error)
+@pytest.mark.parametrize("flags", [{}, {"XLA_FLAGS": "--y", "TF_XLA_FLAGS": "--x"}])
+def test_a_child_cannot_forge_what_happened(end, happened, words, flags, cores_go_elsewhere):
+    error = error_of(SAID + end, flags=flags, timeout=3)
+    assert what_happened(error) == happened
+    first, *lines = str(error).splitlines()
+    assert first.startswith(words) and "flag" not in first
+    assert lines[0] == "Its last lines:" and "killed by SIGSEGV" in lines[1]
+
+
+def test_a_child_that_ends_well_may_print_anything():
+    assert "SIGSEGV" in run_in_process(SAID).stdout
+
+
+UNKNOWN = "import os, sys; print({!r}, file=sys.stderr, flush=True); "
+LINE = "F0000 parse_flags.cc:234] Unknown flag{} in XLA_FLAGS: {}"
+
+
+@pytest.mark.parametrize(("plural", "unknown"), [("", "--typo"), ("s", "--typo --oops")])
+@pytest.mark.parametrize("end", ["sys.exit(1)", "os.abort()"])
+def test_unknown_flags_are_explained(plural, unknown, end, cores_go_elsewhere):
+    code = UNKNOWN.format(LINE.format(plural, unknown)) + end
+    error = error_of(code, flags={"XLA_FLAGS": f"--good {unknown}"})
+    hint = (
+        f" XLA_FLAGS in `flags` holds {unknown!r}, "
+        "which is unknown here: XLA_FLAGS=--help lists all."
+    )
+    assert str(error).splitlines()[0].endswith(f".{hint}")
+
+
+@pytest.mark.parametrize("unknown", ["", "--other", "--typo --other"])
+def test_a_flag_that_was_not_given_is_not_explained(unknown):
+    code = UNKNOWN.format(LINE.format("", unknown)) + "sys.exit(1)"
+    error = error_of(code, flags={"XLA_FLAGS": "--typo"})
+    assert str(error).splitlines()[0] == "The process ended with exit code 1."
 
 
 def test_an_unknown_flag_of_tensorflow_is_explained():

@@ -6,19 +6,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from xla_helpers import Measurement, measure
-from xla_helpers.timing import MAX_CALLS, SAMPLES, calibrate, time_block
+from xla_helpers.timing import MAX_CALLS, ROUNDS, Measurement, calibrate, measure, time_block
 
 
 def test_the_first_call_is_apart_from_the_samples(clock):
-    m = measure(clock.takes(8.0, 0.5), samples=4, clock=clock)
+    m = measure(clock.takes(8.0, 0.5), rounds=4, clock=clock)
     assert m.first == 8.0
     assert m.samples == (0.5, 0.5, 0.5, 0.5)
     assert m.median == 0.5
 
 
-def test_fifteen_samples_unless_told(clock):
-    assert len(measure(clock.takes(1.0), clock=clock).samples) == SAMPLES == 15
+def test_fifteen_rounds_unless_told(clock):
+    assert len(measure(clock.takes(1.0), clock=clock).samples) == ROUNDS == 15
 
 
 @pytest.mark.parametrize(
@@ -63,7 +62,7 @@ def test_the_device_is_awaited(clock, monkeypatch):
     device = SimpleNamespace(test=SimpleNamespace(experimental=SimpleNamespace()))
     device.test.experimental.sync_devices = sync_devices
     monkeypatch.setitem(sys.modules, "tensorflow", device)
-    m = measure(lambda: waiting.append(0.5), samples=3, block=1.0, clock=clock)
+    m = measure(lambda: waiting.append(0.5), rounds=3, block=1.0, clock=clock)
     assert m.first == 0.5
     assert m.samples == (0.5, 0.5, 0.5)
 
@@ -75,7 +74,7 @@ def test_the_garbage_collector_rests_meanwhile(clock):
         clock.now += 1
         collecting.append(gc.isenabled())
 
-    measure(function, samples=3, clock=clock)
+    measure(function, rounds=3, clock=clock)
     assert not any(collecting[-3:])
     assert gc.isenabled()
 
@@ -117,13 +116,12 @@ def test_measurements_are_frozen():
         m.first = 0.0
 
 
-@pytest.mark.parametrize("fn", [None, 3, "f"])
-def test_what_cannot_be_called_is_refused(fn):
-    with pytest.raises(TypeError, match="`fn` is .*, which cannot be called: pass the function"):
-        measure(fn)
+def test_what_cannot_be_called_is_refused():
+    with pytest.raises(TypeError, match="`fn` is int, which cannot be called: pass the function"):
+        measure(3)
 
 
-@pytest.mark.parametrize("name", ["samples", "block"])
+@pytest.mark.parametrize("name", ["rounds", "block"])
 @pytest.mark.parametrize("value", [0, -1, float("nan"), None, "3"])
 def test_counts_that_are_not_positive_are_refused(name, value):
     called = []

@@ -1,0 +1,151 @@
+"""Small results of every kind, made by hand: what the tests look at and draw."""
+
+import os
+from functools import partial
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import pytest
+
+from xla_helpers import startup
+from xla_helpers.agreement import Difference
+from xla_helpers.checking import Check, Outcome
+from xla_helpers.comparisons import Comparison, Sweep
+from xla_helpers.compilations import Call, CompilationLog
+from xla_helpers.programs import Array, Kernel, Program
+from xla_helpers.reasons import Reason
+from xla_helpers.results import Result
+from xla_helpers.timing import Measurement
+
+AROUND = (0.98, 0.99, 1.0, 1.01, 1.02)
+CLOSE = {"eager": 0.0030, "graph": 0.0029, "XLA": 0.0021}
+FAR = {"eager": 0.0300, "graph": 0.0290, "XLA": 0.0004}
+SIZES = (256, 1024, 4096)
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def keep_log(tf):
+    """A test calls it first: pytest takes file descriptor 2 from TensorFlow's log for each."""
+
+    def keep():
+        log = os.open(startup.log_path(), os.O_WRONLY | os.O_APPEND)
+        os.dup2(log, 2)
+        os.close(log)
+
+    return keep
+
+
+class Log(CompilationLog):
+    """What calls cause: of each its traces, its compilations, and the reasons."""
+
+    @property
+    def causes(self):
+        return [(call.traces, call.compilations, *call.reasons) for call in self.calls]
+
+    def of(self, function, *calls):
+        for args in calls:
+            self.call(function, *args)
+        return self.causes
+
+
+@pytest.fixture
+def new_log(keep_log):
+    def new():
+        keep_log()
+        return Log()
+
+    return new
+
+
+@pytest.fixture
+def jit(tf):
+    """`tf.function` with ``jit_compile=True``."""
+    return partial(tf.function, jit_compile=True)
+
+
+@pytest.fixture(scope="session")
+def examples():
+    """The functions below, and medians close together and far apart."""
+    makers = (comparison, sweep, result, program, log, graph, check, checks)
+    return SimpleNamespace(close=CLOSE, far=FAR, **{make.__name__: make for make in makers})
+
+
+def comparison(scale=1.0, **seconds):
+    """label to samples, or to a median with samples of 1 and 2 % around it."""
+    samples = {
+        label: s if isinstance(s, tuple) else tuple(scale * s * share for share in AROUND)
+        for label, s in seconds.items()
+    }
+    return Comparison(
+        {label: Measurement(label, 1.0, s, 10) for label, s in samples.items()},
+        dict.fromkeys(samples, Difference()),
+    )
+
+
+def sweep(**medians):
+    medians = medians or CLOSE
+    return Sweep("rows", {n: comparison(n / SIZES[0], **medians) for n in SIZES})
+
+
+def result(name="fused-sum", what="a sum", **seconds):
+    return Result(name, what, "2026-11-21", {"processor": "P"}, comparison(**seconds), None)
+
+
+def program(kernels=3):
+    x, y = (Array(name, "f32", (1024, 1024), 4 << 20) for name in "xy")
+    scalar = Array("s", "f32", (), 4)
+    long = tuple("broadcast multiply add select compare subtract".split())
+    return Program(
+        "XLA",
+        (
+            Kernel("multiply_add_fusion", ("multiply", "add"), (x, y), (x,)),
+            *[Kernel(f"fusion.{i}", long, (x,), (y,)) for i in range(kernels - 2)],
+            Kernel("wrapped_reduce", ("reduce",), (x,), (scalar,)),
+        ),
+    )
+
+
+def log():
+    """Three calls of a `CompilationLog`; the second found its program ready."""
+    shape = Reason("shape", "input_ids", "(1, 8)", "(1, 16)")
+    beams = Reason("value", "num_beams", "1", "2, a Python value")
+    return SimpleNamespace(
+        calls=[
+            Call(1, "f", 1, 1, 0.02, 0.03, 0.001, (Reason("first call"),)),
+            Call(2, "f", 0, 0, 0.0, 0.0, 0.001, ()),
+            Call(3, "f", 1, 1, 0.02, 0.03, 0.001, (shape, beams)),
+        ]
+    )
+
+
+def graph(layers=6):
+    """Nodes and edges: a chain of wide operations with constants, a long edge, two clusters."""
+    nodes = {"x": ("_Arg", None)}
+    edges = []
+    for i in range(layers):
+        nodes |= {
+            f"c{i}": ("Const", None),
+            f"op{i}": ("StatelessRandomNormalV2", f"cluster_{i % 2}"),
+        }
+        edges += [(f"op{i - 1}" if i else "x", f"op{i}"), (f"c{i}", f"op{i}")]
+    return nodes, [*edges, ("x", f"op{layers - 1}")]
+
+
+def check(**by_mode):
+    """mode to the fields of its `Outcome`."""
+    return Check("f", {mode: Outcome(mode, **fields) for mode, fields in by_mode.items()})
+
+
+def checks():
+    error = {"error": ValueError("x")}
+    return {
+        "silent": check(eager=error, XLA={"result": 1, "agrees": False}),
+        "loud": check(eager={"result": 2}, XLA=error | {"agrees": False}),
+        "same": check(eager={"result": 3}, XLA={"result": "a " * 30}),
+    }

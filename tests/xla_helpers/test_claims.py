@@ -1,0 +1,135 @@
+import json
+
+import pytest
+
+from xla_helpers import claims
+from xla_helpers.claims import Claim, Verdict, read_published
+from xla_helpers.ratios import Ratio
+from xla_helpers.schemas import read_data
+
+
+def claim(faster, slower, times=None):
+    return Claim("name", "a claim", "a machine", faster, slower, times)
+
+
+TWO = "2.00x faster than eager [2.00, 2.00]"
+
+
+@pytest.mark.parametrize(
+    ("faster", "slower", "times", "kind", "words"),
+    [
+        ("XLA", "eager", None, "holds", f"XLA is {TWO}"),
+        ("XLA", "eager", 3, "holds", f"XLA is {TWO}, published about 3x"),
+        ("XLA", "eager", 4, "holds", f"XLA is {TWO}, published about 4x"),
+        ("XLA", "eager", 100, "holds in part", f"XLA is {TWO}, published about 100x"),
+        (
+            *("eager", "XLA", None, "does not hold"),
+            "eager is 2.00x slower than XLA [2.00, 2.00]",
+        ),
+        (
+            *("same", "eager", None, "undecided"),
+            "same is not clearly different from eager [1.00, 1.00]",
+        ),
+    ],
+)
+def test_a_claim_is_judged_by_its_interval(examples, faster, slower, times, kind, words):
+    measured = examples.comparison(eager=2.0, XLA=1.0, same=2.0)
+    judged = claim(faster, slower, times)
+    verdict = judged.judge(measured)
+    assert verdict == Verdict(judged, kind, measured.ratio(faster, slower))
+    assert str(verdict) == f"{kind}: {words}"
+
+
+@pytest.mark.parametrize(
+    ("samples", "kind"),
+    [
+        ((1.9, 2.1, 2.0), "holds"),
+        ((0.9, 1.2, 1.1), "undecided"),
+        ((0.5, 0.6, 0.4), "does not hold"),
+    ],
+)
+def test_the_whole_interval_lies_on_its_side(examples, samples, kind):
+    measured = examples.comparison(slow=samples, fast=(1.0, 1.0, 1.0))
+    assert claim("fast", "slow").judge(measured).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("seconds", "kind", "words"),
+    [
+        (30.0, "holds", "300 times, one call each"),
+        (0.05, "does not hold", "0.5 times, one call each"),
+        (0.11, "undecided", "1.1 times, one call each"),
+        (0.09, "undecided", "0.9 times, one call each"),
+    ],
+)
+def test_single_calls_are_judged_by_their_order(examples, seconds, kind, words):
+    verdict = claim("call 2", "call 1").judge(
+        examples.comparison(**{"call 1": (seconds,), "call 2": (0.1,)})
+    )
+    assert (verdict.kind, verdict.ratio.once) == (kind, True)
+    assert verdict.ratio.value == pytest.approx(seconds / 0.1)
+    assert str(verdict) == f"{kind}, by its order alone: {words}"
+
+
+def test_a_single_call_beside_many_is_judged_by_its_order(examples):
+    measured = examples.comparison(once=(4.0,), many=(1.0, 2.0, 3.0))
+    assert claim("many", "once").judge(measured).ratio == Ratio(2.0, 0.0, float("inf"))
+
+
+@pytest.mark.parametrize(
+    ("faster", "slower", "missing"),
+    [
+        ("XLA", "graph", ("graph",)),
+        ("graph", "XLA", ("graph",)),
+        ("True", "graph", ("True", "graph")),
+    ],
+)
+def test_what_was_not_measured_cannot_be_judged(examples, faster, slower, missing):
+    judged = claim(faster, slower)
+    verdict = judged.judge(examples.comparison(eager=2.0, XLA=1.0))
+    assert verdict == Verdict(judged, "cannot be judged", missing=missing)
+    assert str(verdict) == f"cannot be judged: {' and '.join(missing)} not measured"
+
+
+# Published figures
+
+
+def test_published_figures_support_their_own_claims():
+    published = read_published()
+    assert {entry.name for entry in published} == {"generate", "three-prompts", "five-modes"}
+    for entry in published:
+        assert entry.source and entry.hardware and entry.claims
+        for claim in entry.claims:
+            assert (claim.name, claim.hardware) == (entry.name, entry.hardware)
+            if entry.seconds:
+                assert entry.seconds[claim.faster][0] < entry.seconds[claim.slower][0]
+
+
+def test_figures_of_one_comparison():
+    modes = read_published("five-modes")
+    assert [entry.name for entry in modes] == ["five-modes"] * 2
+    assert len(modes) < len(read_published())
+    assert read_published("absent") == []
+    assert {deviation > 0 for _, deviation in modes[0].seconds.values()} == {False}
+    assert {deviation > 0 for _, deviation in modes[1].seconds.values()} == {True}
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"name": "Two words"}, "name"),
+        ({"source": ""}, "source"),
+        ({"hardware": None}, "hardware"),
+        ({"seconds": {"XLA": 1.0}}, "seconds"),
+        ({"seconds": {"XLA": {"mean": 0}}}, "mean"),
+        ({"claims": [{"says": "x", "faster": "XLA"}]}, "claims"),
+        ({"claims": [{"says": "x", "faster": "a", "slower": "b", "times": 1}]}, "times"),
+        ({"extra": 1}, "extra"),
+    ],
+)
+def test_a_damaged_file_is_refused(monkeypatch, change, place):
+    first, *others = json.loads(read_data("published.json"))
+    text = json.dumps([first | change, *others])
+    monkeypatch.setattr(claims, "read_data", lambda name: text)
+    with pytest.raises(ValueError, match=rf"^published.json is damaged: \$\[0\].*{place}"):
+        read_published()

@@ -1,0 +1,130 @@
+# isort: skip_file
+# What is exported: each name that a cell of a notebook or of a learner's copy uses, and each type
+# that an exported name holds, takes, returns or raises. tests/test_rooms.py holds it to that.
+# lazy_loader reads this file, and so do type checkers. Its groups are those of the reference page.
+
+# Start
+from .startup import describe_machine, prepare_tensorflow
+from .checkpoints import find_checkpoint
+
+# Measure and compare
+from .timing import Measurement, measure
+from .comparing import compare, sweep
+from .comparisons import Comparison, ComparisonError, Failure, Sweep, SweepError
+from .ratios import Ratio
+from .agreement import Difference, largest_difference
+
+# Explain
+from .compilations import Call, Compilation, CompilationLog, compilations_in, watch_compilations
+from .reasons import Reason
+from .profiles import Profile, part_of, profile
+from .programs import Array, Kernel, Program, inspect_program, optimised_module
+from .checking import Check, Outcome, check
+from .errors import CaughtError, expect_error, not_yet
+
+# Run elsewhere
+from .processes import ProcessError, Run, run_in_process
+from .bug_reports import (
+    Answer,
+    BugReport,
+    BugReportError,
+    Fingerprint,
+    Replay,
+    Spec,
+    read_bug_report,
+    replay_bug_report,
+    write_bug_report,
+)
+
+# Keep and judge
+from .results import Result, read_results, record
+from .claims import Claim, Published, Verdict, read_published
+
+# Show
+from .tables import Seconds, Table, format_bytes, format_seconds, tabulate
+from . import figures
+from .figures import Picture, picture
+from .plots import (
+    plot_comparison,
+    plot_overview,
+    plot_ratio_grid,
+    plot_ratios,
+    plot_results,
+    plot_sweep,
+)
+from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
+
+__all__ = [
+    "Answer",
+    "Array",
+    "BugReport",
+    "BugReportError",
+    "Call",
+    "CaughtError",
+    "Check",
+    "Claim",
+    "Comparison",
+    "ComparisonError",
+    "Compilation",
+    "CompilationLog",
+    "Difference",
+    "Failure",
+    "Fingerprint",
+    "Kernel",
+    "Measurement",
+    "Outcome",
+    "Picture",
+    "ProcessError",
+    "Profile",
+    "Program",
+    "Published",
+    "Ratio",
+    "Reason",
+    "Replay",
+    "Result",
+    "Run",
+    "Seconds",
+    "Spec",
+    "Sweep",
+    "SweepError",
+    "Table",
+    "Verdict",
+    "check",
+    "compare",
+    "compilations_in",
+    "describe_machine",
+    "expect_error",
+    "figures",
+    "find_checkpoint",
+    "format_bytes",
+    "format_seconds",
+    "inspect_program",
+    "largest_difference",
+    "measure",
+    "not_yet",
+    "optimised_module",
+    "part_of",
+    "picture",
+    "plot_calls",
+    "plot_checks",
+    "plot_comparison",
+    "plot_graph",
+    "plot_overview",
+    "plot_program",
+    "plot_ratio_grid",
+    "plot_ratios",
+    "plot_results",
+    "plot_sweep",
+    "prepare_tensorflow",
+    "profile",
+    "read_bug_report",
+    "read_published",
+    "read_results",
+    "record",
+    "replay_bug_report",
+    "run_in_process",
+    "sweep",
+    "tabulate",
+    "watch_compilations",
+    "write_bug_report",
+]

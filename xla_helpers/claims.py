@@ -1,0 +1,124 @@
+"""Published figures and sentences, and whether a sentence holds for a comparison made here."""
+
+import json
+from dataclasses import dataclass
+
+from .comparisons import Comparison
+from .ratios import Ratio, bootstrap_ratio
+from .schemas import read_data, violation
+
+ENOUGH = 1.5  # times: a smaller ratio of two single calls decides nothing
+
+HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
+UNDECIDED, UNKNOWN = "undecided", "cannot be judged"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published sentence: `faster` is faster than `slower`, by `times` where it says so.
+
+    name: of the comparison that it is about. says: the sentence. hardware: what it was said of.
+    """
+
+    name: str
+    says: str
+    hardware: str
+    faster: str
+    slower: str
+    times: float | None = None
+
+    def judge(self, comparison: Comparison) -> "Verdict":
+        """Whether it holds for this comparison.
+
+        It holds when the whole interval lies on its side of 1, and in part when the interval also
+        stays below half of a published ratio. With one sample there is no interval, and only a
+        ratio beyond `ENOUGH` decides.
+        """
+        measured = comparison.measurements
+        missing = tuple(label for label in (self.faster, self.slower) if label not in measured)
+        if missing:
+            return Verdict(self, UNKNOWN, missing=missing)
+        one, other = measured[self.faster], measured[self.slower]
+        if min(len(one.samples), len(other.samples)) == 1:
+            ratio = bootstrap_ratio([other.median / one.median])
+            return Verdict(self, _kind(ratio.value > ENOUGH, ratio.value < 1 / ENOUGH), ratio)
+        ratio = comparison.ratio(self.faster, self.slower)
+        kind = _kind(ratio.clear and ratio.low > 1, ratio.clear and ratio.high < 1)
+        if kind == HOLDS and self.times and ratio.high < self.times / 2:
+            kind = IN_PART
+        return Verdict(self, kind, ratio)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a comparison says of a claim.
+
+    kind: "holds", "holds in part", "does not hold", "undecided" or "cannot be judged". ratio: of
+    the claim's two labels, as measured here. missing: labels that were not measured.
+    """
+
+    claim: Claim
+    kind: str
+    ratio: Ratio | None = None
+    missing: tuple[str, ...] = ()
+
+    def __str__(self):
+        if self.ratio is None:
+            return f"{self.kind}: {' and '.join(self.missing)} not measured"
+        if self.ratio.once:
+            return f"{self.kind}, by its order alone: {self.ratio.value:.3g} times, one call each"
+        times = self.claim.times
+        published = f", published about {times:g}x" if times else ""
+        words = self.ratio.against(self.claim.slower)
+        return f"{self.kind}: {self.claim.faster} is {words}{published}"
+
+
+@dataclass(frozen=True)
+class Published:
+    """Figures of others, to be set beside a comparison.
+
+    name: of that comparison. source: who published them. hardware: what they were measured on.
+    seconds: label to mean and standard deviation, 0 where none was given. claims: what they say,
+    as pairs of labels. differs: what was measured otherwise than here.
+    """
+
+    name: str
+    source: str
+    hardware: str
+    seconds: dict[str, tuple[float, float]]
+    claims: tuple[Claim, ...]
+    differs: str = ""
+
+
+def read_published(name: str | None = None) -> list[Published]:
+    """The published figures that the notebooks quote, each with its source and hardware.
+
+    name: of a comparison; without it, all. Introduced in notebook 03.
+
+    Raises: ValueError when their file is damaged.
+
+    >>> sorted({figures.name for figures in read_published()})
+    ['five-modes', 'generate', 'three-prompts']
+    """
+    entries = json.loads(read_data("published.json"))
+    wrong = violation(entries, "published.schema.json")
+    if wrong:
+        raise ValueError(f"published.json is damaged: {wrong}")
+    return [_published(entry) for entry in entries if name in (None, entry["name"])]
+
+
+def _kind(holds, opposite):
+    return HOLDS if holds else FAILS if opposite else UNDECIDED
+
+
+def _published(entry):
+    shared = {"name": entry["name"], "hardware": entry["hardware"]}
+    claims = tuple(Claim(**shared, **claim) for claim in entry["claims"])
+    seconds = {
+        label: (figures["mean"], figures.get("deviation", 0.0))
+        for label, figures in entry["seconds"].items()
+    }
+    differs = entry.get("differs", "")
+    return Published(
+        **shared, source=entry["source"], seconds=seconds, claims=claims, differs=differs
+    )

@@ -1,0 +1,233 @@
+"""What a comparison found: times, differences of results, failures, and how to show them."""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .agreement import TOLERANCE, Difference
+from .ratios import Ratio, bootstrap_ratio
+from .tables import Seconds, Table
+from .timing import Measurement
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a candidate was not timed: it raised, or its result is another one.
+
+    error: what it raised, in one line; empty when its result differs. difference: by how much it
+    differs from the result of `reference`, and `tolerance` what was allowed.
+    """
+
+    error: str = ""
+    difference: Difference | None = None
+    reference: str = ""
+    tolerance: float = TOLERANCE
+
+    def __str__(self):
+        if self.difference is None:
+            return self.error
+        text = self.difference.describe("its", f"that of {self.reference!r}")
+        if self.difference.reason == "numbers":
+            return f"{text}, more than `tolerance` = {self.tolerance:.2g}"
+        if self.difference.reason == "NaN":
+            return f"{text}; NaN equals nothing: give arguments that avoid it"
+        return text
+
+
+class ComparisonError(RuntimeError):
+    """A candidate failed or gave another result. `comparison` holds what was measured anyway."""
+
+    def __init__(self, comparison):
+        self.comparison = comparison
+        super().__init__(_reasons(comparison))
+
+
+class SweepError(RuntimeError):
+    """A size of a sweep failed. `sweep` holds what was measured anyway."""
+
+    def __init__(self, sweep):
+        self.sweep = sweep
+        super().__init__(_reasons(sweep))
+
+
+def _reasons(result):
+    reasons = "\n".join(f"- {label}: {failure}" for label, failure in result.failures.items())
+    return f"{reasons}\n\n{result}"
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Table):
+    """Candidates on the same arguments. The first one measured is the baseline.
+
+    measurements: label to `Measurement`. differences: label to the `Difference` of its result
+    from the reference, the first candidate that gave one. failures: label to the `Failure` that
+    kept it from being timed. tolerance: the relative difference that was allowed.
+    """
+
+    measurements: dict[str, Measurement]
+    differences: dict[str, Difference]
+    failures: dict[str, Failure] = field(default_factory=dict)
+    tolerance: float = TOLERANCE
+
+    def __getitem__(self, label: str) -> Measurement:
+        if label in self.failures:
+            raise KeyError(f"{label!r} was not measured: {self.failures[label]}")
+        return self.measurements[label]
+
+    @property
+    def baseline(self) -> str:
+        """The label that the others are compared with.
+
+        Raises: KeyError when nothing was measured.
+        """
+        if not self.measurements:
+            raise KeyError("nothing was measured, so there is no baseline")
+        return next(iter(self.measurements))
+
+    def ratio(self, label: str, baseline: str | None = None) -> Ratio:
+        """How many times faster `label` is than `baseline`, with a bootstrap interval.
+
+        The ratio is taken round by round, because a round's candidates ran side by side; the
+        interval is the percentile bootstrap of the median (`scipy.stats.bootstrap`).
+        """
+        slow, fast = self[baseline or self.baseline].samples, self[label].samples
+        return bootstrap_ratio(np.divide(slow, fast))
+
+    def against(self, *rivals: str) -> Table:
+        """The same table with a column of ratios for each of `rivals` that was measured."""
+        return _Against(self, tuple(rival for rival in rivals if rival in self.measurements))
+
+    def calls_to_repay(
+        self, label: str, baseline: str | None = None, cost: float | None = None
+    ) -> float:
+        """Calls after which what `label` cost once is repaid by what each call saves.
+
+        cost: seconds; by default what its first call took beyond that of `baseline`.
+
+        Returns: 0 when there is nothing to repay, infinity when `label` is not clearly faster.
+        """
+        baseline = baseline or self.baseline
+        if cost is None:
+            cost = self[label].first - self[baseline].first
+        saved = self[baseline].median - self[label].median
+        if not self.ratio(label, baseline).clear or saved <= 0:
+            return math.inf
+        return max(0.0, cost / saved)
+
+    def _title(self):
+        if not self.measurements:
+            return "No candidate gave a result."
+        if not self.differences:
+            return "Results were not compared."
+        worst = max(difference.size for difference in self.differences.values())
+        return f"Largest relative difference of results {worst:.1g}, allowed {self.tolerance:.1g}."
+
+    def _columns(self):
+        return self._view()._columns()
+
+    def _rows(self):
+        return self._view()._rows()
+
+    def _view(self):
+        return self.against(*list(self.measurements)[:1])
+
+
+@dataclass(frozen=True, repr=False)
+class _Against(Table):
+    """A `Comparison` as a table, with a column of ratios for each rival."""
+
+    comparison: Comparison
+    rivals: tuple[str, ...]
+
+    def _title(self):
+        return self.comparison._title()
+
+    def _columns(self):
+        ratios = [f"against {rival}" for rival in self.rivals]
+        return ["", "first call", "median", "spread", *ratios, "note"]
+
+    def _rows(self):
+        empty = [""] * (3 + len(self.rivals))
+        failed = [[label, *empty, str(why)] for label, why in self.comparison.failures.items()]
+        return [self._row(m) for m in self.comparison.measurements.values()] + failed
+
+    def _row(self, m):
+        ratios = [
+            "" if m.label == rival else repr(self.comparison.ratio(m.label, rival))
+            for rival in self.rivals
+        ]
+        seconds = map(Seconds, (m.first, m.median, m.spread))
+        return [m.label, *seconds, *ratios, "noisy" if m.noisy else ""]
+
+
+@dataclass(frozen=True, repr=False)
+class Sweep(Table):
+    """Comparisons over sizes.
+
+    name: what the sizes are. comparisons: size to `Comparison`. not_made: size to the `Failure`
+    that kept it from being compared.
+    """
+
+    name: str
+    comparisons: dict[float, Comparison]
+    not_made: dict[float, Failure] = field(default_factory=dict)
+
+    def __getitem__(self, size) -> Comparison:
+        return self.comparisons[size]
+
+    @property
+    def failures(self) -> dict[str, Failure]:
+        """All failures, under label and size."""
+        return {f"{self.name} {size}": why for size, why in self.not_made.items()} | {
+            f"{label} at {self.name} {size}": why
+            for size, comparison in self.comparisons.items()
+            for label, why in comparison.failures.items()
+        }
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels measured at every size."""
+        all_sizes = [c.measurements for c in self.comparisons.values()]
+        first = all_sizes[0] if all_sizes else {}
+        return [label for label in first if all(label in m for m in all_sizes)]
+
+    def against(self, *rivals: str) -> Table:
+        """The same table with the last label's ratio to each of `rivals` that was measured."""
+        return _SweepAgainst(self, tuple(rival for rival in rivals if rival in self.labels[:-1]))
+
+    def _title(self):
+        return f"Median seconds per call over {self.name}."
+
+    def _columns(self):
+        return self._view()._columns()
+
+    def _rows(self):
+        return self._view()._rows()
+
+    def _view(self):
+        return self.against(*self.labels[:1])
+
+
+@dataclass(frozen=True, repr=False)
+class _SweepAgainst(Table):
+    """A `Sweep` as a table, with a column of the last label's ratios for each rival."""
+
+    sweep: Sweep
+    rivals: tuple[str, ...]
+
+    def _title(self):
+        return self.sweep._title()
+
+    def _columns(self):
+        labels = self.sweep.labels
+        return [self.sweep.name, *labels, *(f"{labels[-1]} against {x}" for x in self.rivals)]
+
+    def _rows(self):
+        return [self._row(size, c) for size, c in self.sweep.comparisons.items()]
+
+    def _row(self, size, comparison):
+        labels = self.sweep.labels
+        medians = [Seconds(comparison[label].median) for label in labels]
+        ratios = [repr(comparison.ratio(labels[-1], rival)) for rival in self.rivals]
+        return [size, *medians, *ratios]

@@ -1,0 +1,271 @@
+"""Plots of measurements. Takes data, returns `Axes`; never shows or saves."""
+
+import math
+import textwrap
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+
+from .figures import (
+    COLOURS,
+    GUIDE,
+    NAMES,
+    OTHERS,
+    SMALL,
+    beside,
+    colours,
+    draw_lines,
+    finish,
+    guide,
+    log_seconds,
+    log_sizes,
+    new_axes,
+    seconds_axis,
+    times_axis,
+)
+from .tables import format_seconds
+
+TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)  # times faster
+STRONGEST = 8  # times faster: where the colour of a cell has reached its full strength
+SAME = 0.2  # height of the row of other machines' medians below a label's own
+
+
+def plot_comparison(
+    comparison,
+    *,
+    predicted: dict | None = None,
+    limits: dict | None = None,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """Every sample of a `Comparison` as a dot, its median as a bar, in the colour of its mode.
+
+    predicted: label to seconds, drawn as a diamond in the label's row. limits: name to seconds,
+    drawn as dashed lines through all rows. ax, title: made when not given.
+    Introduced in notebook 01.
+
+    Raises: ValueError when nothing was measured.
+    """
+    labels = list(comparison.measurements)
+    if not labels:
+        raise ValueError("`comparison` holds no measurement: there is nothing to draw")
+    ax = ax or new_axes(0.9 + 0.55 * len(labels))
+    for row, (label, colour) in enumerate(colours(labels).items()):
+        _draw_samples(ax, row, comparison[label], colour)
+        if label in (predicted or {}):
+            ax.plot(predicted[label], row + 0.3, "D", color=colour, markerfacecolor="none")
+    for name, seconds in (limits or {}).items():
+        guide(ax, name, x=seconds)
+    ax.set_yticks(range(len(labels)), labels)
+    ax.set_ylim(len(labels) - 0.4, -0.85)
+    medians = [m.median for m in comparison.measurements.values()]
+    log = max(medians) > 10 * min(medians)
+    if log:
+        log_seconds(ax)
+    else:
+        ax.update_datalim([(0, 0)])  # so that the margin on the right is a share of all
+        ax.autoscale_view(scaley=False)
+        ax.set_xlim(left=0)
+        seconds_axis(ax.xaxis)
+    diamonds = ", diamond: predicted" if predicted else ""
+    across = f"time per call{', log scale' if log else ''} (dot: sample, bar: median{diamonds})"
+    return finish(ax, title or "Time per call", across)
+
+
+def _draw_samples(ax, row, measurement, colour):
+    samples, median = measurement.samples, measurement.median
+    ax.plot(samples, [row] * len(samples), "o", color=colour, alpha=0.35, markeredgewidth=0)
+    ax.plot([median], [row], "|", color=colour, markersize=22, markeredgewidth=2.5)
+    ax.annotate(
+        format_seconds(median),
+        (median, row),
+        xytext=(0, 12),
+        textcoords="offset points",
+        ha="center",
+        fontsize=SMALL,
+    )
+
+
+def plot_sweep(
+    sweep, *, limits: dict | None = None, ax: Axes | None = None, title: str = ""
+) -> Axes:
+    """The median times of a `Sweep` over size, one line a label, the spread as a band.
+
+    limits: name to ``{size: seconds}``, drawn as dashed lines. ax, title: made when not given.
+    Introduced in notebook 01.
+    """
+    ax = ax or new_axes(3.6)
+    sizes = list(sweep.comparisons)
+    samples = {label: [sweep[size][label].samples for size in sizes] for label in sweep.labels}
+    medians = {label: (sizes, np.median(rows, axis=1)) for label, rows in samples.items()}
+    lines = draw_lines(ax, medians, marker="o", markersize=4)
+    for label, line in lines.items():
+        low, high = np.percentile(samples[label], [25, 75], axis=1)
+        ax.fill_between(sizes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    log_sizes(ax, sizes)
+    lines |= _draw_guides(ax, limits or {})
+    seconds_axis(ax.yaxis)
+    title = title or f"Time per call over {sweep.name}"
+    return finish(ax, title, sweep.name, "time per call", lines)
+
+
+def plot_ratios(
+    sweep,
+    label: str,
+    baseline: str | None = None,
+    *,
+    predicted: dict | None = None,
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """How many times faster `label` is than `baseline` at each size of a `Sweep`, with intervals.
+
+    predicted: size to the ratio that was expected, drawn as a dashed line. ax, title: made when
+    not given. Introduced in notebook 01.
+    """
+    ax = ax or new_axes(3.2)
+    sizes = list(sweep.comparisons)
+    baseline = baseline or sweep.labels[0]
+    ratios = [sweep[size].ratio(label, baseline) for size in sizes]
+    middle = np.array([r.value for r in ratios])
+    errors = np.abs([[r.low for r in ratios], [r.high for r in ratios]] - middle)
+    guide(ax, "equal", y=1)
+    (colour,) = colours([label]).values()
+    bars = ax.errorbar(sizes, middle, errors, fmt="o-", color=colour, capsize=3, markersize=4)
+    lines = {"measured": bars.lines[0]}
+    lines |= _draw_guides(ax, {"predicted": predicted} if predicted else {})
+    log_sizes(ax, sizes)
+    times_axis(ax.yaxis)
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, 0.45), max(high, 2.2))
+    title = title or f"How many times faster {label} is than {baseline}"
+    return finish(ax, title, sweep.name, "times faster, log scale", lines)
+
+
+def plot_ratio_grid(
+    sweeps: dict,
+    label: str,
+    baseline: str,
+    *,
+    across: str = "",
+    ax: Axes | None = None,
+    title: str = "",
+) -> Axes:
+    """How many times faster `label` is than `baseline`, for each pair of two sizes.
+
+    sweeps: the size across to a `Sweep` over the size upwards, all over the same ones. across:
+    what the sizes across are. A cell has the colour of the faster of the two, stronger where it
+    wins by more; it is white where there is no clear difference. ax, title: made when not given.
+    Introduced in notebook 02.
+
+    Raises: ValueError when there is no sweep.
+    """
+    if not sweeps:
+        raise ValueError("`sweeps` is empty: there is nothing to draw")
+    ax = ax or new_axes(3.4)
+    first = next(iter(sweeps.values()))
+    sizes = list(first.comparisons)
+    ratios = [[sweep[size].ratio(label, baseline) for sweep in sweeps.values()] for size in sizes]
+    _draw_winners(ax, ratios, colours([baseline, label]).values())
+    for (row, column), ratio in np.ndenumerate(np.array(ratios, object)):
+        words = f"{ratio.value:.2f}x" if ratio.clear else "no clear\ndifference"
+        ax.text(column, row, words, ha="center", va="center", fontsize=SMALL)
+    ax.set_xticks(range(len(sweeps)), list(map(str, sweeps)))
+    ax.set_yticks(range(len(sizes)), list(map(str, sizes)))
+    finish(ax, title or f"{label} against {baseline}", across, first.name)
+    ax.grid(False)
+    ax.label_outer()
+    return ax
+
+
+def _draw_winners(ax, ratios, ends):
+    """Cells from the first of the `ends`, two colours, over white to the second."""
+    slower, faster = ends
+    shades = [[math.log(r.value) if r.clear else 0 for r in row] for row in ratios]
+    between = LinearSegmentedColormap.from_list("ratio", [slower, "white", faster])
+    limits = {"vmin": -math.log(STRONGEST), "vmax": math.log(STRONGEST)}
+    ax.imshow(shades, cmap=between, alpha=0.75, origin="lower", aspect="auto", **limits)
+
+
+def _draw_guides(ax, limits):
+    return {
+        name: ax.plot(list(at.keys()), list(at.values()), "--", color=GUIDE)[0]
+        for name, at in limits.items()
+    }
+
+
+def plot_results(own, others=(), published=(), *, ax: Axes | None = None, title: str = "") -> Axes:
+    """The medians of a `Result`, those of the same comparison elsewhere, and published figures.
+
+    own: drawn with its samples, in the colours of its modes. others: `Result`s, drawn as rings.
+    published: `Published`, drawn as diamonds, with their standard deviation where they have one.
+    ax, title: made when not given. Introduced in notebook 12.
+    """
+    labels = list(own.comparison.measurements)
+    ax = ax or new_axes(1.4 + 0.6 * len(labels))
+    for row, (label, colour) in enumerate(colours(labels).items()):
+        _draw_samples(ax, row, own.comparison[label], colour)
+        elsewhere = [r.comparison.measurements.get(label) for r in others]
+        medians = [m.median for m in elsewhere if m]
+        places = [row + SAME] * len(medians)
+        ax.plot(medians, places, "o", color=colour, markerfacecolor="none", markersize=5)
+    for figures, colour in zip(published, OTHERS, strict=False):
+        _draw_published(ax, labels, figures, colour)
+    ax.plot([], [], "|", color="black", markersize=12, markeredgewidth=2.5, label="this machine")
+    if others:
+        ax.plot([], [], "o", color="black", markerfacecolor="none", label="other machines")
+    ax.set_yticks(range(len(labels)), labels, parse_math=False)
+    ax.set_ylim(len(labels) - 0.4, -0.7)
+    log_seconds(ax)
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4, "frameon": False}
+    ax.legend(borderpad=0, **place).set_gid(NAMES)
+    diamonds = ", diamond: published" if published else ""
+    across = f"time per call, log scale (dot: sample, bar: median{diamonds})"
+    return finish(ax, title or own.name, across)
+
+
+def _draw_published(ax, labels, figures, colour):
+    shown = {labels.index(x): pair for x, pair in figures.seconds.items() if x in labels}
+    means, deviations = np.reshape(list(shown.values()), (-1, 2)).T
+    spread = np.where(deviations > 0, deviations, np.nan)
+    places = np.array(list(shown)) + 0.32
+    ax.plot(means, places, "D", color=colour, markerfacecolor="none", label=figures.hardware)
+    ax.errorbar(means, places, xerr=spread, fmt="none", color=colour, capsize=3)
+
+
+def plot_overview(results, *, ax: Axes | None = None, title: str = "") -> Axes:
+    """How many times faster XLA is than the graph, for each `Result` that has both, sorted.
+
+    results: drawn by their first XLA row and first graph row, one line each, named by what was
+    measured. ax, title: made when not given. Introduced in notebook 12, shown in the README and
+    by the report.
+
+    Raises: ValueError when no result has a graph and an XLA row.
+    """
+    rows = overview(results)
+    if not rows:
+        raise ValueError("`results` holds no comparison of XLA with a graph")
+    ax = ax or new_axes(1.3 + 0.42 * len(rows))
+    for row, (_, ratio) in enumerate(rows):
+        ax.plot([ratio.low, ratio.high], [row, row], color=COLOURS["XLA"], linewidth=3)
+        ax.plot(ratio.value, row, "o", color=COLOURS["XLA"])
+        beside(ax, (ratio.high, row), ratio.short)
+    guide(ax, "as fast as the graph", x=1)
+    names = [textwrap.shorten(result.what, 48, placeholder=" …") for result, _ in rows]
+    ax.set_yticks(range(len(rows)), names, parse_math=False)
+    ax.set_ylim(len(rows) - 0.4, -1.2)
+    ax.set_xscale("log")
+    low, high = ax.get_xlim()
+    ax.set_xlim(min(low, 0.4), 1.6 * max(high, 2))
+    ax.set_xticks([tick for tick in TICKS if low < tick < high or tick in (0.5, 1, 2)])
+    times_axis(ax.xaxis)
+    title = title or "How many times faster XLA is than the graph"
+    return finish(ax, title, "times faster than the graph, log scale (line: 95 % interval)")
+
+
+def overview(results) -> list:
+    """Pairs of result and ratio of XLA to the graph, the slowest first."""
+    pairs = [(result, result.xla_against_graph) for result in results]
+    known = [(result, ratio) for result, ratio in pairs if ratio and not ratio.once]
+    return sorted(known, key=lambda pair: pair[1].value)

@@ -16,46 +16,48 @@ set-up: ## make or mend .venv from requirements.txt
 	  { echo "set-up: there is no $(PYTHON) here; install Python 3.11 to 3.13, or name it: make PYTHON=/path/to/python3 ..." >&2; exit 1; }
 	"$(PYTHON)" tools/set_up.py
 
+# Lab asks nothing and fetches nothing: tools/lab leaves out its news and its extension manager.
+lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/tools/lab$(if $(JUPYTER_CONFIG_PATH),:$(JUPYTER_CONFIG_PATH))
 lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks)
-	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) "$(or $(FOLDER),notebooks)"
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) "$${FOLDER:-notebooks}"
 
 test: set-up ## check the helpers, then every notebook
 	$(BIN)/python -m pytest
 
 test-browser: set-up ## check the site, the slides and JupyterLab in Chromium
-	$(BIN)/python -m pytest -m browser tests/test_browser.py
+	$(BIN)/python -m pytest -m browser tests/tools/test_browser.py
 
 test-workshop: set-up ## execute every learner copy, open and answered
-	$(BIN)/python -m pytest -m workshop tests/test_workshop.py
+	$(BIN)/python -m pytest -m workshop tests/tools/workshop
 
 test-colab: set-up ## run four notebooks among stock Colab's versions (about 5 minutes)
-	$(BIN)/python tools/colab.py
+	$(BIN)/python -m tools.colab
 
 run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4")
-	$(BIN)/python tools/notebooks.py run $(PARAMS) $(NOTEBOOKS)
+	$(BIN)/python -m tools.execute run $(NOTEBOOKS) $(PARAMS)
 
 refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4")
-	$(BIN)/python tools/notebooks.py refresh $(NOTEBOOKS)
+	$(BIN)/python -m tools.execute refresh $(NOTEBOOKS)
 
 report: set-up ## one page: this machine beside published figures and others (RESULTS="here there")
-	$(BIN)/python tools/make_report.py $(or $(RESULTS),"$(XLA_RESULTS)")
+	$(BIN)/python -m tools.report.build
 
 site: set-up ## build the site from the committed outputs into build/site
-	$(BIN)/python tools/build_site.py
+	$(BIN)/python -m tools.site.build
 
 workshop: set-up ## write learner copies and slides into build/workshop
-	$(BIN)/python tools/build_workshop.py
+	$(BIN)/python -m tools.workshop.build
 
 lint: set-up ## check the style of code and notebooks
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
 lock: set-up ## write requirements.txt anew from pyproject.toml
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --upgrade \
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --all-extras --upgrade --generate-hashes \
 	  --custom-compile-command "make lock" --output-file requirements.txt pyproject.toml
 
 address: set-up ## write the repository's address everywhere (REPO=owner/name)
-	$(BIN)/python tools/set_address.py "$(REPO)"
+	$(BIN)/python -m tools.address "$$REPO"
 
 checkpoint: set-up ## train the small GPT-2 that ships with the package
-	$(BIN)/python tools/notebooks.py run -p gpt2_folder "$(CURDIR)/xla_helpers/data/tiny-gpt2" 7
+	$(BIN)/python -m tools.execute run 7 -p gpt2_folder "$$PWD/xla_helpers/data/tiny-gpt2"

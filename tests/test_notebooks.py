@@ -8,6 +8,8 @@ import nbformat
 import pytest
 from papermill import inspect_notebook
 
+import xla_helpers
+
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SECTIONS = ["In practice", "Exercises", "Solutions", "Summary"]
@@ -104,9 +106,27 @@ def test_cells_are_short_and_prose_is_long(path):
     notebook = read(path)
     lengths = [len(lines(cell)) for cell in code_cells(notebook)]
     words = sum(len(c.source.split()) for c in notebook.cells if c.cell_type == "markdown")
-    assert statistics.median(lengths) <= 6
-    assert statistics.quantiles(lengths, n=10)[-1] <= 14
-    assert words / sum(lengths) > 5
+    assert statistics.median(lengths) <= 4
+    assert max(lengths) <= 15
+    assert words / sum(lengths) > 9
+
+
+@every_notebook
+def test_cells_use_public_names_alone(path):
+    for cell in code_cells(read(path)):
+        for name in re.findall(r"\bxh\.(\w+)", cell.source):
+            assert name in xla_helpers.__all__, f"{cell.id}: xh.{name} is not public"
+        for name in re.findall(r"\bxh\.figures\.(\w+)", cell.source):
+            assert not name.startswith("_") and hasattr(xla_helpers.figures, name), cell.id
+        assert not re.search(r"from xla_helpers|import xla_helpers\.", cell.source), cell.id
+
+
+@every_notebook
+def test_pictures_come_from_the_drawing_kit(path):
+    for cell in code_cells(read(path)):
+        for own in ("matplotlib", "figsize", "rcParams", "spines", "plt."):
+            assert own not in cell.source, f"{cell.id} draws with {own} of its own"
+        assert not re.search(r"""["']#[0-9a-fA-F]{3,6}["']|color=["']""", cell.source), cell.id
 
 
 @every_notebook

@@ -15,9 +15,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-import colab
-import set_address
-import set_up
+from tools import colab, set_up
+from tools.address import PLACEHOLDER, current, files, links
 
 ROOT = Path(__file__).parent.parent
 PYTHONS = ["3.11", "3.12", "3.13"]
@@ -25,8 +24,8 @@ CONDA_FILES = ["environment.yml", "binder/environment.yml"]
 WORKFLOW = ROOT / ".github/workflows/test.yml"
 
 # What a stock Colab machine had in August 2026, under Python 3.13.
-# What stock Colab holds. Of jsonschema, networkx, tabulate and tqdm: at least this.
-AT_LEAST = {"jsonschema": "4.20", "networkx": "3.2", "tabulate": "0.9.0", "tqdm": "4.66.1"}
+# What stock Colab holds. Of jsonschema, lazy-loader, networkx and tqdm: at least this.
+AT_LEAST = {"jsonschema": "4.20", "lazy-loader": "0.4", "networkx": "3.2", "tqdm": "4.66.1"}
 COLAB = colab.STOCK | AT_LEAST
 
 
@@ -45,7 +44,7 @@ def extras():
 
 def lock():
     lines = (ROOT / "requirements.txt").read_text().splitlines()
-    return [Requirement(line) for line in lines if re.match(r"\w", line)]
+    return [Requirement(line.rstrip(" \\")) for line in lines if re.match(r"\w", line)]
 
 
 def locked_version(name, python):
@@ -102,11 +101,13 @@ def test_conda_takes_a_supported_python():
 # Packages
 
 
-def test_the_lock_holds_nothing_but_pins():
+def test_the_lock_holds_nothing_but_pins_with_their_hashes():
     text = (ROOT / "requirements.txt").read_text()
     assert "://" not in text
-    assert "--" not in text
+    assert set(re.findall(r"--[\w-]+", text)) == {"--hash"}
     assert all(re.fullmatch(r"==[^,*]+", str(pin.specifier)) for pin in lock())
+    hashed = re.findall(r"(?m)^\w.* \\\n    --hash=sha256:[0-9a-f]{64}(?!\S)", text)
+    assert len(hashed) == len(lock())
 
 
 @pytest.mark.parametrize("python", PYTHONS)
@@ -147,13 +148,16 @@ def test_conda_understands_every_spec(name):
     assert names == ["python", "pip"]
 
 
-def test_conda_installs_the_lock_and_the_package():
+def test_conda_installs_the_lock_and_then_the_package():
+    text = (ROOT / "environment.yml").read_text()
     (pip,) = [
-        entry["pip"]
-        for entry in yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-        if isinstance(entry, dict)
+        entry["pip"] for entry in yaml.safe_load(text)["dependencies"] if isinstance(entry, dict)
     ]
-    assert pip == ["-r requirements.txt", "-e ."]
+    assert pip == ["-r requirements.txt"]
+    commands = re.findall(r"(?m)^# (conda .*)$", text)
+    assert "pip install --no-deps --no-build-isolation --editable ." in commands[1]
+    readme = (ROOT / "README.md").read_text()
+    assert all(command in readme for command in commands)
 
 
 # Binder
@@ -182,7 +186,7 @@ def test_binder_installs_as_make_does():
     script = (ROOT / "binder/postBuild").read_text()
     assert script.startswith("#!/bin/bash\n")
     assert "pip install --no-cache-dir --no-deps -r requirements.txt" in script
-    assert "pip install --no-cache-dir --no-deps -e ." in script
+    assert "pip install --no-cache-dir --no-deps --no-build-isolation -e ." in script
 
 
 @pytest.mark.parametrize("name", ["binder/postBuild", ".ci/run"])
@@ -234,14 +238,14 @@ def test_every_command_sets_up_first():
 
 
 def test_every_link_to_this_project_carries_its_address():
-    address = set_address.current(ROOT)
-    for path in set_address.files(ROOT):
-        strays = set_address.links(path.read_text(encoding="utf-8"), address) - {address}
+    address = current(ROOT)
+    for path in files(ROOT):
+        strays = links(path.read_text(encoding="utf-8"), address) - {address}
         assert not strays, f"{path.name}: run make address REPO={address}"
 
 
 def test_no_placeholder_stays_behind():
-    owner = set_address.PLACEHOLDER.split("/")[0] + "/"
-    if set_address.current(ROOT) != set_address.PLACEHOLDER:
-        for path in set_address.files(ROOT):
+    owner = PLACEHOLDER.split("/")[0] + "/"
+    if current(ROOT) != PLACEHOLDER:
+        for path in files(ROOT):
             assert owner not in path.read_text(encoding="utf-8"), path.name

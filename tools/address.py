@@ -3,9 +3,9 @@
 import argparse
 import re
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.collection import ROOT, paths
+
 PLACEHOLDER = "OWNER/xla-tensorflow-notebooks"
 ADDRESS = r"[A-Za-z0-9][A-Za-z0-9-]*/[\w-]+(?:\.(?!git\b)[\w-]+)*"
 END = r"(?!(?:\.(?!git\b))?[\w-])"  # an address ends before a full stop and before .git
@@ -38,7 +38,7 @@ def current(root=ROOT):
 
 def files(root=ROOT):
     """Every file that carries the address, pyproject.toml last: it tells what is still old."""
-    names = [root / "README.md", root / "CONTRIBUTING.md", *sorted(root.glob("notebooks/*.ipynb"))]
+    names = [root / "README.md", root / "CONTRIBUTING.md", *paths(root)]
     return [path for path in names if path.exists()] + [root / "pyproject.toml"]
 
 

@@ -10,19 +10,16 @@ import shlex
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
-import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
 
-from lessons import is_for_colab
-from notebooks import CELL_SECONDS, KERNEL_ARGUMENTS, UsageError, choose, message_of
-from set_address import current
-from set_up import version_of
+from tools.address import current
+from tools.collection import ROOT, UsageError, choose, is_for_colab, read
+from tools.execute import CELL_SECONDS, KERNEL_ARGUMENTS, message_of
+from tools.set_up import version_of
 
-ROOT = Path(__file__).resolve().parents[1]
 STOCK = {  # what a new Colab machine held in August 2026, on Python 3.13
     "tensorflow": "2.20.0",
     "tf-keras": "2.20.1",
@@ -46,11 +43,11 @@ for name, stock in {stock}.items():
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="colab.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.colab", description=__doc__)
     parser.add_argument("notebooks", nargs="*", default=KINDS, help="numbers (default 01 02 03 05)")
     wanted = parser.parse_args(arguments).notebooks
     try:
-        paths = choose(ROOT / "notebooks", wanted)
+        paths = choose(wanted)
     except UsageError as error:
         print(f"colab: {error}", file=sys.stderr)
         return 2
@@ -103,7 +100,7 @@ def runs(path):
 
 def on_colab(path):
     """The notebook as it would run there, and a check that the versions stayed."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook = read(path)
     address = f"git+https://github.com/{current()}"
     first = next(filter(is_for_colab, notebook.cells))
     assert address in first.source, "the first cell installs something else"

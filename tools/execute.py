@@ -4,12 +4,17 @@ import argparse
 import os
 import re
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-from readme import PeakMemory, keep_cost, keep_picture
+import nbformat
 
-ROOT = Path(__file__).resolve().parent.parent
+from tools.collection import ROOT, UsageError, choose, read
+from tools.memory import PeakMemory
+from tools.readme import keep_cost, keep_overview
+from tools.recorded import keep_results
+
 CELL_SECONDS = 1800  # a cell that takes longer hangs
 KERNEL_ARGUMENTS = ["--log-level=ERROR"]  # a kernel's own log does not belong in the progress
 
@@ -17,7 +22,7 @@ KERNEL_ARGUMENTS = ["--log-level=ERROR"]  # a kernel's own log does not belong i
 def main(arguments=None, root=ROOT):
     options = parser().parse_args(arguments)
     try:
-        notebooks = choose(root / "notebooks", options.notebooks)
+        notebooks = choose(options.notebooks, root)
         if options.command == "run":
             given = {name: parse(value) for name, value in options.parameter}
             failures = run(notebooks, root / "build", given)
@@ -32,16 +37,12 @@ def main(arguments=None, root=ROOT):
     return report(failures, len(notebooks))
 
 
-class UsageError(Exception):
-    """A command line that cannot be meant as it stands."""
-
-
 class Refused(Exception):
     """A notebook that ran, but whose outputs must not be kept."""
 
 
 def parser():
-    top = argparse.ArgumentParser(prog="notebooks.py", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m tools.execute", description=__doc__)
     commands = top.add_subparsers(dest="command", required=True)
     run = commands.add_parser(
         "run",
@@ -74,34 +75,17 @@ def parser():
     return top
 
 
-def choose(folder, wanted):
-    """The notebooks in `folder`, in order: those in `wanted`, or all when it is empty."""
-    notebooks = sorted(folder.glob("*.ipynb"))
-    if not notebooks:
-        raise UsageError(f"there are no notebooks in {folder}")
-    for name in wanted:
-        if not any(answers_to(path, name) for path in notebooks):
-            names = ", ".join(path.stem for path in notebooks)
-            raise UsageError(f"there is no notebook {name}; there are: {names}")
-    return [p for p in notebooks if not wanted or any(answers_to(p, name) for name in wanted)]
-
-
-def answers_to(path, name):
-    number = path.stem.split("_")[0]
-    return Path(name).stem == path.stem or (name.isdecimal() and number == name.zfill(2))
-
-
 def run(notebooks, build, given):
     """Execute copies in `build`, and return what went wrong: notebook, reason."""
     parameters = {path: parameters_of(path) for path in notebooks}
     refuse_unknown(given, parameters)
     build.mkdir(exist_ok=True)
 
-    def execute(path, progress):
+    def run_with_parameters(path, progress):
         own = {name: value for name, value in given.items() if name in parameters[path]}
         run_one(path, build / path.name, own, progress)
 
-    return each(notebooks, execute)
+    return each(notebooks, run_with_parameters)
 
 
 def parameters_of(path):
@@ -147,10 +131,8 @@ def run_one(source, copy, parameters, progress):
 
 def stopped(copy, error):
     """Where and why a notebook stopped whose kernel could not say so itself."""
-    import nbformat
-
     reason = f"{type(error).__name__}: {first_line(error)}"
-    cells = nbformat.read(copy, as_version=4).cells if copy.exists() else []
+    cells = read(copy).cells if copy.exists() else []
     times = [cell.metadata.get("papermill", {}).get("start_time") for cell in cells]
     started = [index for index, moment in enumerate(times) if moment]
     return f"cell {ordinal(cells, started[-1])}: {reason}" if started else reason
@@ -169,35 +151,40 @@ def refresh(notebooks):
 
 
 def refresh_one(path):
-    import nbformat
+    root, notebook = path.parent.parent, read(path)
+    with tempfile.TemporaryDirectory() as folder, PeakMemory() as peak:
+        start = time.perf_counter()
+        execute(notebook, path.parent, Path(folder))
+        seconds = time.perf_counter() - start
+        refuse_stderr(notebook)
+        write(tidy(notebook), path)
+        keep_results(path, Path(folder), root)
+    keep_cost(path.name, seconds, peak.bytes, root)
+    keep_overview(root)
+
+
+def execute(notebook, cwd, results):
+    """Run all cells in the folder `cwd`, recording comparisons in the folder `results`."""
     from nbclient import NotebookClient
 
-    notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
         notebook,
         kernel_name="python3",
         timeout=CELL_SECONDS,
         extra_arguments=KERNEL_ARGUMENTS,
-        resources={"metadata": {"path": str(path.parent)}},
+        resources={"metadata": {"path": str(cwd)}},
         record_timing=False,
         coalesce_streams=True,
     )
     started = []
     client.on_cell_start = lambda cell, cell_index: started.append(cell_index)
-    start = time.perf_counter()
     try:
-        with PeakMemory() as peak:
-            client.execute()
+        client.execute(env=os.environ | {"XLA_RESULTS": str(results)})
     except Exception as error:
         number = ordinal(notebook.cells, started[-1]) if started else 0
         name = getattr(error, "ename", type(error).__name__)
         reason = f"cell {number}: {name}: {message_of(error)}"
         raise Refused(f"{reason}; left as it was") from error
-    refuse_stderr(notebook)
-    seconds = time.perf_counter() - start
-    write(tidy(notebook), path)
-    keep_picture(notebook, path.parent.parent)
-    keep_cost(path.name, seconds, peak.bytes, path.parent.parent)
 
 
 def refuse_stderr(notebook):
@@ -230,8 +217,6 @@ def is_blank(output):
 
 def write(notebook, path):
     """Replace `path` at once, so that an interruption leaves the old notebook."""
-    import nbformat
-
     new = path.with_suffix(".new")
     nbformat.write(notebook, new)  # indent 1, sorted keys, one newline at the end
     os.replace(new, path)

@@ -1,8 +1,10 @@
-"""Texts and pages from the templates that lie beside this file."""
+"""Texts and pages from the templates here and in the folders below, all in one look."""
 
 from pathlib import Path
 
 import jinja2
+
+from xla_helpers.figures import COLOURS
 
 TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).parent),
@@ -10,6 +12,7 @@ TEMPLATES = jinja2.Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+TEMPLATES.globals["colours"] = COLOURS  # of the modes, as in all pictures
 
 
 def render(template, **values):

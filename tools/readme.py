@@ -1,14 +1,12 @@
-"""What `make refresh` writes into the README, and others read there: the picture, and what each
-notebook costs.
-"""
+"""What `make refresh` writes into the README, and others read there: the picture of all recorded
+comparisons with a link to each, and what each notebook costs."""
 
-import base64
 import re
-import threading
 
-import psutil
+from tools import overview
+from tools.collection import number_of, read_all, recorders
+from tools.recorded import results
 
-EVERY = 0.2  # seconds between two looks at the memory
 ROW = re.compile(
     r"^(?P<before>\| (?P<number>\d\d) \| \[(?P<title>.+?)\]\(notebooks/(?P<file>.+?)\) \|[^|]+\|)"
     r" *(?P<seconds>\d*) ?s? *\| *(?P<memory>[^|]*?) *\|",
@@ -16,40 +14,8 @@ ROW = re.compile(
 )
 """A row of the README's table of notebooks."""
 
-
-class PeakMemory:
-    """The most bytes that the processes below this one held together, while the block ran.
-
-    Memory that they share counts more than once.
-    """
-
-    def __enter__(self):
-        self.bytes, self._done = 0, threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error):
-        self._done.set()
-        self._thread.join()
-
-    def _watch(self):
-        while not self._done.wait(EVERY):
-            self.bytes = max(self.bytes, sum(map(resident, psutil.Process().children(True))))
-
-
-def resident(process):
-    try:
-        return process.memory_info().rss
-    except psutil.Error:
-        return 0  # it has just ended
-
-
-def keep_picture(notebook, root):
-    """Write the figure of the cell tagged `readme-picture`, if there is one."""
-    for cell in notebook.cells:
-        if "readme-picture" in cell.metadata.get("tags", []):
-            (root / "README.png").write_bytes(base64.b64decode(cell.outputs[0].data["image/png"]))
+START = "<!-- Made by `make refresh` from results/: do not edit. -->"
+END = "<!-- Until here. -->"
 
 
 def keep_cost(name, seconds, peak, root):
@@ -71,3 +37,49 @@ def costs(root):
     return {
         row["number"]: {key: row[key] for key in ("title", "seconds", "memory")} for row in rows
     }
+
+
+def keep_overview(root):
+    """Draw README.png from the results, and write what stands below it."""
+    readme = root / "README.md"
+    text = readme.read_text() if readme.exists() else ""
+    if START not in text:
+        return
+    recorded = results(root)
+    if overview.rows(recorded):
+        (root / "README.png").write_bytes(overview.draw(recorded).png)
+        before, rest = text.split(START)
+        after = rest.split(END)[1]
+        readme.write_text(before + START + opening(recorded, root) + END + after)
+
+
+def opening(recorded, root):
+    """The README's words on its picture: what it shows, on which machine, and from where."""
+    places, shown = recorders(read_all(root)), overview.rows(recorded)
+    machines = " and ".join(sorted({result.title for result, _ in shown}))
+    table = "\n".join(
+        f"| {escaped(result.what)} | {ratio!r} | {link(places[result.name])} |"
+        for result, ratio in shown
+    )
+    return f"""
+![{escaped(overview.describe(recorded))}](README.png)
+
+*Measured on {escaped(machines)}.*
+
+<details><summary>Where each line comes from</summary>
+
+| measured | XLA, against the graph | notebook |
+|---|---|---|
+{table}
+
+</details>
+"""
+
+
+def link(path):
+    return f"[{number_of(path)}](notebooks/{path.name})"
+
+
+def escaped(text):
+    """Text as Markdown shows it, letter by letter."""
+    return re.sub(r"([\\`*_|\[\]<>])", r"\\\1", text)

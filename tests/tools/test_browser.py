@@ -4,23 +4,24 @@ import functools
 import http.server
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
-import sys
 import threading
 import time
 import urllib.request
-from pathlib import Path
+from urllib.error import URLError
 from urllib.parse import urlsplit
 
 import pytest
 
-import build_site
-import build_workshop
-import guide
+from tools.collection import ROOT, paths
+from tools.site import build as site_builder
+from tools.workshop import build as workshop_builder
+from tools.workshop import guide
 
-ROOT = Path(__file__).parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = paths()
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 SWITCHES = [
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync"),
@@ -70,7 +71,7 @@ def serve(folder):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site") / "html"
-    assert build_site.main(["--out", str(folder)]) == 0
+    assert site_builder.main(["--out", str(folder)]) == 0
     server, address = serve(folder)
     yield address
     server.shutdown()
@@ -79,7 +80,7 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module")
 def slides(tmp_path_factory):
     folder = tmp_path_factory.mktemp("workshop")
-    build_workshop.main(["--out", str(folder / "kit")])
+    workshop_builder.main(["--out", str(folder / "kit")])
     server, address = serve(folder / "kit" / "slides")
     yield address
     server.shutdown()
@@ -101,15 +102,52 @@ def complaints(browser):
     ]
 
 
-def hosts(browser):
-    """The hosts that the page asked for something."""
+def requests(browser):
+    """What the page asked for since it was visited."""
     messages = [json.loads(e["message"])["message"] for e in browser.get_log("performance")]
     asked = [
         message["params"]["request"]["url"]
         for message in messages
         if message["method"] == "Network.requestWillBeSent"
     ]
-    return {urlsplit(url).hostname for url in asked if url.startswith("http")}
+    return [urlsplit(url) for url in asked if url.startswith("http")]
+
+
+def hosts(browser):
+    return {request.hostname for request in requests(browser)}
+
+
+COLUMNS = """
+return [...document.querySelectorAll("table")].flatMap(table => {
+  const rows = [...table.rows].map(row => [...row.cells]);
+  return rows[0].map((_, i) => rows.map(row => ({
+    text: row[i].textContent.trim(),
+    side: getComputedStyle(row[i]).textAlign.replace(/^(start|-webkit-left)$/, "left"),
+    unit: row[i].querySelector("span")?.getBoundingClientRect().left
+  })));
+})"""
+TOO_WIDE = """
+return [...document.querySelectorAll("table")]
+  .filter(table => table.parentElement.scrollWidth > table.parentElement.clientWidth)
+  .map(table => table.rows[0].innerText)"""
+NUMBER = re.compile(r"-?[\d.]+(e[+-]?\d+)?( [nµmkMGT]?[sB])?")
+
+
+def check_tables(browser, name):
+    """Text on the left, numbers on the right, units in line, and no table wider than its place."""
+    source = (ROOT / "notebooks" / f"{name}.ipynb").read_text()
+    count = len(re.findall(r'<table>|"\|:?--', source))  # in outputs, and in prose
+    wait_for(lambda: len(browser.find_elements("css selector", "table")) == count, 60)
+    columns = browser.execute_script(COLUMNS)
+    assert [[cell["text"] for cell in column] for column in columns if is_ragged(column)] == []
+    assert browser.execute_script(TOO_WIDE) == []
+
+
+def is_ragged(column):
+    texts = [cell["text"] for cell in column[1:] if cell["text"]]
+    numeric = texts and all(NUMBER.fullmatch(text) for text in texts)
+    units = {round(cell["unit"]) for cell in column if numeric and cell["unit"]}
+    return {cell["side"] for cell in column} != {"right" if numeric else "left"} or len(units) > 1
 
 
 @every_notebook
@@ -126,6 +164,12 @@ def test_a_page_of_the_site(browser, site, name, size):
     )
     assert too_wide <= 0
     assert (broken, undescribed) == (0, 0)
+
+
+@every_notebook
+def test_tables_of_the_site(browser, site, name):
+    visit(browser, f"{site}/{name}.html")
+    check_tables(browser, name)
 
 
 def test_search_finds_a_notebook(browser, site):
@@ -183,30 +227,93 @@ def test_speaker_view_shows_what_to_say(browser, slides):
     assert shown.split()[:6] == next(iter(guide.advice()[name].values())).split()[:6]
 
 
+TOKEN = "test"
+LAB = {
+    "LabApp": {"expose_app_in_browser": True},
+    "ServerApp": {"ip": "127.0.0.1", "port": 0, "open_browser": False},
+    "IdentityProvider": {"token": TOKEN},
+}
+SESSION = "return !!window.jupyterapp?.shell.currentWidget?.context?.sessionContext?.session"
+QUESTIONS = """return [...document.querySelectorAll(".jp-Dialog, .Toastify__toast")]
+  .map(question => question.innerText)"""
+OFFERS = "return jupyterapp.commands.hasCommand('extensionmanager:show-panel')"
+# For these the server asks other hosts.
+FETCHES = {f"/lab/api/{part}" for part in ("news", "update", "extensions")}
+
+
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    """JupyterLab on a copy of the notebooks, as `make lab` starts it; gives its address."""
-    folder = tmp_path_factory.mktemp("lab")
+    """`make lab` for someone new to Jupyter, on a copy of the notebooks; gives its address."""
+    folder, home = tmp_path_factory.mktemp("lab"), tmp_path_factory.mktemp("home")
     for path in NOTEBOOKS:
         shutil.copy(path, folder)
-    token = "test"
-    command = [
-        *(sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", "--port=0"),
-        *("--LabApp.expose_app_in_browser=True", f"--IdentityProvider.token={token}"),
-        *("--ServerApp.ip=127.0.0.1", f"--ServerApp.root_dir={folder}"),
-    ]
-    runtime = tmp_path_factory.mktemp("runtime")
-    environment = os.environ | {"JUPYTER_RUNTIME_DIR": str(runtime)}
+    (home / "jupyter_lab_config.json").write_text(json.dumps(LAB))
+    places = {f"JUPYTER_{kind}_DIR": str(home) for kind in ("CONFIG", "DATA", "RUNTIME")}
     server = subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ["make", "--old-file=set-up", "lab", f"FOLDER={folder}"],
+        cwd=ROOT,
+        env=os.environ | places | {"XLA_RESULTS": str(home / "results")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
-        state = wait_for(lambda: next(runtime.glob("jpserver-*.json"), None), 60)
+        state = wait_for(lambda: next(home.glob("jpserver-*.json"), None), 60)
         address = json.loads(state.read_text())["url"]
-        yield address, token
+        wait_for(lambda: is_up(address))
+        yield address
     finally:
-        server.terminate()
+        os.killpg(server.pid, signal.SIGTERM)
         server.wait(30)
+
+
+def ask(address, method="GET", **data):
+    """What JupyterLab's server answers."""
+    request = urllib.request.Request(
+        address,
+        method=method,
+        headers={"Authorization": f"token {TOKEN}"},
+        data=json.dumps(data).encode() if data else None,
+    )
+    with urllib.request.urlopen(request) as answer:
+        return json.loads(answer.read() or "null")
+
+
+def is_up(address):
+    try:
+        return ask(f"{address}api")
+    except URLError:
+        return False
+
+
+def choose(lab, plugin, **settings):
+    """Set what a reader sets in JupyterLab's settings."""
+    ask(f"{lab}lab/api/settings/@jupyterlab/{plugin}", "PUT", raw=json.dumps(settings))
+
+
+def open_in_lab(browser, lab, name):
+    for session in ask(f"{lab}api/sessions"):  # so that one kernel at a time holds memory
+        ask(f"{lab}api/sessions/{session['id']}", "DELETE")
+    visit(browser, f"{lab}lab/tree/{name}.ipynb?token={TOKEN}&reset")
+    wait_for(lambda: browser.execute_script(SESSION), 120)
+
+
+@pytest.mark.parametrize("news", ["none", "true"], ids=["a new reader", "a reader of its news"])
+def test_jupyterlab_asks_nothing_and_fetches_nothing(browser, lab, news):
+    choose(lab, "apputils-extension:notification", fetchNews=news)
+    open_in_lab(browser, lab, NOTEBOOKS[0].stem)
+    assert browser.execute_script(QUESTIONS) == []
+    assert not browser.execute_script(OFFERS)
+    asked = requests(browser)
+    assert {request.hostname for request in asked} == {"127.0.0.1"}
+    assert {request.path for request in asked}.isdisjoint(FETCHES)
+
+
+@every_notebook
+def test_tables_in_jupyterlab(browser, lab, name):
+    choose(lab, "notebook-extension:tracker", windowingMode="none")  # cells out of sight as well
+    open_in_lab(browser, lab, name)
+    check_tables(browser, name)
 
 
 RUN_ALL = """
@@ -225,32 +332,16 @@ const done = arguments[0], app = window.jupyterapp, widget = app.shell.currentWi
   }));
 })().then(done, error => done(String(error)));
 """
-SESSION = "return !!window.jupyterapp?.shell.currentWidget?.context?.sessionContext?.session"
 
 
 @every_notebook
 def test_every_cell_runs_in_jupyterlab(browser, lab, name):
-    address, token = lab
-    visit(browser, f"{address}lab/tree/{name}.ipynb?token={token}&reset")
-    wait_for(lambda: browser.execute_script(SESSION), 120)
+    open_in_lab(browser, lab, name)
     browser.set_script_timeout(900)
     cells = browser.execute_async_script(RUN_ALL)
     assert isinstance(cells, list), cells
     assert [cell["id"] for cell in cells if not cell["run"]] == []
     assert {cell["id"]: cell["noise"] for cell in cells if cell["noise"]} == {}
-    delete(f"{address}api/sessions", token)
-
-
-def delete(address, token):
-    """Stop every kernel, so that one at a time holds memory."""
-    header = {"Authorization": f"token {token}"}
-    with urllib.request.urlopen(urllib.request.Request(address, headers=header)) as answer:
-        for session in json.load(answer):
-            urllib.request.urlopen(
-                urllib.request.Request(
-                    f"{address}/{session['id']}", headers=header, method="DELETE"
-                )
-            ).close()
 
 
 def wait_for(condition, seconds=20):

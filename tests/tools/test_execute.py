@@ -1,39 +1,23 @@
-"""`make run`, `make refresh` and `make address`, on small notebooks of their own."""
+"""`make run` and `make refresh`, on small notebooks of their own."""
 
-import json
 import re
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-import notebooks
-import set_address
-
-KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
-
-
-def save(folder, name, *cells):
-    """Write a notebook; a cell is its source, or a pair of source and tag."""
-    made = []
-    for number, cell in enumerate(cells):
-        source, tags = (cell, []) if isinstance(cell, str) else (cell[0], [cell[1]])
-        made.append(new_code_cell(source, id=f"cell-{number}", metadata={"tags": tags}))
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{name}.ipynb"
-    nbformat.write(new_notebook(cells=made, metadata={"kernelspec": KERNEL}), path)
-    return path
+from tools import collection, execute
 
 
 def printed(path):
     """All that the cells of a notebook printed."""
-    cells = nbformat.read(path, as_version=4).cells
+    cells = collection.read(path).cells
     return "".join(output.get("text", "") for cell in cells for output in cell.get("outputs", []))
 
 
 def run_before(path):
     """Give the cells the numbers of an earlier, longer session."""
-    notebook = nbformat.read(path, as_version=4)
+    notebook = collection.read(path)
     for number, cell in enumerate(notebook.cells, start=40):
         cell.execution_count = number
     nbformat.write(notebook, path)
@@ -43,7 +27,7 @@ def run_before(path):
 
 
 @pytest.fixture(scope="module")
-def finished_run(tmp_path_factory):
+def finished_run(tmp_path_factory, save):
     """One run over five notebooks, of which the first and the last two fail."""
     root = tmp_path_factory.mktemp("run")
     folder = root / "notebooks"
@@ -52,9 +36,9 @@ def finished_run(tmp_path_factory):
     save(folder, "03_looks_around", "import os; print(os.path.basename(os.getcwd()))")
     save(folder, "05_claims", "x = 1\nassert x == 2")
     save(folder, "04_dies", "x = 1", "import os; os._exit(1)", "print('never')")
-    given = {"size": notebooks.parse("512")}
-    chosen = notebooks.choose(folder, [])
-    failures = notebooks.run(chosen, root / "build", given)
+    given = {"size": execute.parse("512")}
+    chosen = collection.choose([], root)
+    failures = execute.run(chosen, root / "build", given)
     return root, failures
 
 
@@ -78,7 +62,7 @@ def test_run_leaves_the_notebooks_alone(finished_run):
 
 def test_run_lists_what_failed_and_why(finished_run, capsys):
     _, failures = finished_run
-    assert notebooks.report(failures, 5) == 1
+    assert execute.report(failures, 5) == 1
     message = capsys.readouterr().err
     assert "3 of 5 notebooks failed" in message
     assert "01_fails: cell 2: ZeroDivisionError: division by zero" in message
@@ -88,21 +72,21 @@ def test_run_lists_what_failed_and_why(finished_run, capsys):
 
 
 def test_nothing_is_reported_when_all_went_well(capsys):
-    assert notebooks.report([], 3) == 0
+    assert execute.report([], 3) == 0
     assert capsys.readouterr().err == ""
 
 
-def test_run_refuses_a_parameter_that_no_notebook_has(tmp_path, capsys):
+def test_run_refuses_a_parameter_that_no_notebook_has(tmp_path, capsys, save):
     save(tmp_path / "notebooks", "01_a", ("size: int = 4\nwidth: int = 8", "parameters"))
     save(tmp_path / "notebooks", "02_b", ("name: str = 'x'", "parameters"))
-    assert notebooks.main(["run", "-p", "sise", "512"], root=tmp_path) == 2
+    assert execute.main(["run", "-p", "sise", "512"], root=tmp_path) == 2
     message = capsys.readouterr().err
     assert "no notebook has a parameter sise; there are: name, size, width" in message
     assert not (tmp_path / "build").exists()
 
 
 def test_run_says_when_there_is_nothing_to_run(tmp_path, capsys):
-    assert notebooks.main(["run"], root=tmp_path) == 2
+    assert execute.main(["run"], root=tmp_path) == 2
     assert "there are no notebooks" in capsys.readouterr().err
 
 
@@ -111,27 +95,28 @@ def test_run_says_when_there_is_nothing_to_run(tmp_path, capsys):
     [("512", 512), ("0.5", 0.5), ("True", True), ("None", None), ("gpt2", "gpt2"), ("-1", -1)],
 )
 def test_values_are_read_as_papermill_reads_them(text, value):
-    assert notebooks.parse(text) == value
+    assert execute.parse(text) == value
 
 
-@pytest.mark.parametrize("name", ["2", "02", "02_b", "02_b.ipynb", "notebooks/02_b.ipynb"])
-def test_a_notebook_answers_to_its_number_name_and_file(tmp_path, name):
-    save(tmp_path, "01_a", "")
-    second = save(tmp_path, "02_b", "")
-    assert notebooks.choose(tmp_path, [name]) == [second]
-
-
-def test_an_unknown_notebook_is_refused(tmp_path, capsys):
+def test_an_unknown_notebook_is_refused(tmp_path, capsys, save):
     save(tmp_path / "notebooks", "01_a", "")
-    assert notebooks.main(["run", "7"], root=tmp_path) == 2
+    assert execute.main(["run", "7"], root=tmp_path) == 2
     assert "there is no notebook 7; there are: 01_a" in capsys.readouterr().err
+
+
+def test_a_forgotten_value_is_refused(tmp_path, capsys, save):
+    save(tmp_path / "notebooks", "01_a", ("size: int = 4", "parameters"))
+    with pytest.raises(SystemExit) as ended:
+        execute.main(["run", "1", "-p", "size"], root=tmp_path)
+    assert ended.value.code == 2
+    assert "expected 2 arguments" in capsys.readouterr().err
 
 
 # make refresh
 
 
 @pytest.fixture(scope="module")
-def refreshed(tmp_path_factory):
+def refreshed(tmp_path_factory, save):
     """One refresh over five notebooks, of which three are refused."""
     root = tmp_path_factory.mktemp("refresh")
     folder = root / "notebooks"
@@ -142,13 +127,13 @@ def refreshed(tmp_path_factory):
     save(folder, "05_dies", "", "import os; os._exit(1)")
     run_before(folder / "02_fails.ipynb")
     before = {path.stem: path.read_bytes() for path in folder.glob("*.ipynb")}
-    failures = notebooks.refresh(notebooks.choose(folder, []))
+    failures = execute.refresh(collection.choose([], root))
     return folder, before, {path.stem: reason for path, reason in failures}
 
 
 def test_refresh_writes_outputs_in_place(refreshed):
     folder, _, _ = refreshed
-    first = nbformat.read(folder / "01_good.ipynb", as_version=4)
+    first = collection.read(folder / "01_good.ipynb")
     assert first.cells[0].outputs[0].text == "one\ntwo\n"
     assert first.cells[1].outputs[0].data["text/plain"] == "2"
     assert [cell.execution_count for cell in first.cells] == [1, 2]
@@ -156,7 +141,7 @@ def test_refresh_writes_outputs_in_place(refreshed):
     assert "'last'" in (folder / "04_good.ipynb").read_text()
 
 
-def test_refresh_writes_what_a_notebook_costs_into_the_readme(tmp_path):
+def test_refresh_writes_what_a_notebook_costs_into_the_readme(tmp_path, save):
     rows = [
         "| 01 | [One](notebooks/01_one.ipynb) | Why? | | | [Colab](x) |",
         "| 02 | [Two](notebooks/02_two.ipynb) | Why? | 1 s | 0.1 GiB | [Colab](x) |",
@@ -165,7 +150,7 @@ def test_refresh_writes_what_a_notebook_costs_into_the_readme(tmp_path):
     readme.write_text("\n".join(rows))
     hold = "import time\nheld = bytearray(2**29)\ntime.sleep(1.1)"
     save(tmp_path / "notebooks", "01_one", hold)
-    assert notebooks.refresh([tmp_path / "notebooks" / "01_one.ipynb"]) == []
+    assert execute.refresh([tmp_path / "notebooks" / "01_one.ipynb"]) == []
     first, second = readme.read_text().splitlines()
     cost = re.fullmatch(r"(.+) (\d+) s \| ([\d.]+) GiB( \| \[Colab\]\(x\) \|)", first)
     assert rows[0] == f"{cost.group(1)} |{cost.group(4)}"
@@ -189,84 +174,38 @@ def test_refresh_twice_writes_the_same_bytes(refreshed):
     folder, _, _ = refreshed
     path = folder / "01_good.ipynb"
     once = path.read_bytes()
-    notebooks.refresh([path])
+    execute.refresh([path])
     assert path.read_bytes() == once
     assert once.endswith(b"}\n")
     assert once.startswith(b'{\n "cells"')
 
 
+def test_refresh_keeps_what_a_notebook_records(tmp_path, save, result, monkeypatch):
+    monkeypatch.setenv("XLA_RESULTS", str(tmp_path / "elsewhere"))
+    code = f"""
+import os, pathlib
+def record(name, text):
+    pathlib.Path(os.environ["XLA_RESULTS"], f"{{name}}.json").write_text(text)
+record("sum", '{result("sum", graph=0.2, XLA=0.1)}')"""
+    path = save(tmp_path / "notebooks", "01_one", code)
+    assert execute.refresh([path]) == []
+    assert [kept.name for kept in (tmp_path / "results").iterdir()] == ["sum.json"]
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_refused_notebook_takes_nothing_away(tmp_path, save, result):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "sum.json").write_text(result("sum", graph=0.2, XLA=0.1))
+    path = save(tmp_path / "notebooks", "01_one", 'def record(name): 1 / 0\nrecord("sum")')
+    assert len(execute.refresh([path])) == 1
+    assert (tmp_path / "results" / "sum.json").exists()
+
+
 def test_what_varies_between_machines_is_dropped():
     cell = new_code_cell("1", metadata={"tags": ["solution"], "execution": {}, "papermill": {}})
     info = {"name": "python", "version": "3.11.7"}
-    metadata = {"kernelspec": KERNEL, "language_info": info, "papermill": {}, "widgets": {}}
-    tidy = notebooks.tidy(new_notebook(cells=[new_markdown_cell("text"), cell], metadata=metadata))
-    assert tidy.metadata == {"kernelspec": KERNEL, "language_info": {"name": "python"}}
+    kernel = {"name": "python3", "display_name": "Python 3"}
+    metadata = {"kernelspec": kernel, "language_info": info, "papermill": {}, "widgets": {}}
+    tidy = execute.tidy(new_notebook(cells=[new_markdown_cell("text"), cell], metadata=metadata))
+    assert tidy.metadata == {"kernelspec": kernel, "language_info": {"name": "python"}}
     assert tidy.cells[1].metadata == {"tags": ["solution"]}
-
-
-# make address
-
-
-README = """\
-[![tests](https://github.com/OWNER/notebooks/actions/workflows/test.yml/badge.svg)](https://x.org)
-[Colab](https://colab.research.google.com/github/OWNER/notebooks/blob/main/notebooks/01_a.ipynb)
-[Binder](https://mybinder.org/v2/gh/STALE/other.name/main?urlpath=lab/tree/notebooks/01_a.ipynb)
-    git clone https://github.com/OWNER/notebooks.git
-    cd notebooks
-A fork: https://github.com/STALE/notebooks. Read https://github.com/OWNER/notebooks.
-XLA lives at https://github.com/openxla/xla, helpers at https://github.com/OWNER/notebooks-old.
-"""
-
-
-@pytest.fixture
-def repository(tmp_path):
-    (tmp_path / "pyproject.toml").write_text(
-        '[project.urls]\nRepository = "https://github.com/OWNER/notebooks"\n'
-    )
-    (tmp_path / "README.md").write_text(README)
-    install = '%pip install -q "transformers<5" git+https://github.com/OWNER/notebooks\n# done'
-    save(tmp_path / "notebooks", "01_a", install)
-    return tmp_path
-
-
-def test_address_is_written_everywhere(repository):
-    set_address.main(["me/lessons.v2"], root=repository)
-    assert set_address.current(repository) == "me/lessons.v2"
-    assert (repository / "README.md").read_text() == README.replace(
-        "OWNER/notebooks-old", "KEPT"
-    ).replace("OWNER/notebooks", "me/lessons.v2").replace(
-        "STALE/other.name", "me/lessons.v2"
-    ).replace("STALE/notebooks", "me/lessons.v2").replace("cd notebooks", "cd lessons.v2").replace(
-        "KEPT", "OWNER/notebooks-old"
-    )
-    source = json.loads((repository / "notebooks/01_a.ipynb").read_text())["cells"][0]["source"]
-    assert source[0].endswith("git+https://github.com/me/lessons.v2\n")
-
-
-def test_address_can_be_written_twice_and_back(repository):
-    before = {path: path.read_bytes() for path in set_address.files(repository)}
-    set_address.main(["me/lessons"], root=repository)
-    after = {path: path.read_bytes() for path in set_address.files(repository)}
-    set_address.main(["me/lessons"], root=repository)
-    assert {path: path.read_bytes() for path in set_address.files(repository)} == after
-    set_address.main(["OWNER/notebooks"], root=repository)
-    assert set_address.current(repository) == "OWNER/notebooks"
-    notebook = repository / "notebooks/01_a.ipynb"
-    assert notebook.read_bytes() == before[notebook]
-
-
-@pytest.mark.parametrize(
-    "address", ["", "me", "me/", "/notes", "me/notes/more", "https://github.com/me/notes", "m e/n"]
-)
-def test_what_is_no_address_is_refused(repository, capsys, address):
-    before = (repository / "README.md").read_text()
-    with pytest.raises(SystemExit) as info:
-        set_address.main([address], root=repository)
-    assert info.value.code == 2
-    assert "is not of the form owner/name" in capsys.readouterr().err
-    assert (repository / "README.md").read_text() == before
-
-
-def test_a_stray_address_is_found():
-    found = set_address.links(README, "OWNER/notebooks")
-    assert found == {"OWNER/notebooks", "STALE/notebooks", "STALE/other.name"}

@@ -1,23 +1,38 @@
-"""The README's list of notebooks, its picture and its links are held against what is there."""
+"""The README's picture, its tables and its links are held against what is there."""
 
-import base64
+import ast
 import re
-from pathlib import Path
 
-import nbformat
+import pytest
 
-ROOT = Path(__file__).parents[2]
+from tools import readme
+from tools.collection import (
+    ROOT,
+    names_recorded,
+    number_of,
+    paths,
+    read,
+    read_all,
+    recorders,
+    text_of,
+    title_of,
+)
+from tools.recorded import results
+
 README = (ROOT / "README.md").read_text()
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = read_all()
+RESULTS = {result.name: result for result in results(ROOT)}
 
 
-def test_the_table_lists_every_notebook_by_its_title():
+def test_the_tables_list_every_notebook_by_its_title():
     rows = re.findall(r"^\| (\d\d) \| \[(.+?)\]\(notebooks/(.+?)\) \|", README, re.MULTILINE)
-    expected = []
-    for path in NOTEBOOKS:
-        title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0]
-        expected.append((path.name[:2], title.removeprefix("# "), path.name))
-    assert rows == expected
+    assert rows == [(number_of(p), title_of(n), p.name) for p, n in NOTEBOOKS.items()]
+
+
+def test_five_are_learned_in_order_and_the_others_by_interest():
+    in_order, by_interest = README.split("## The notebooks")[1].split("Then by interest:")
+    assert re.findall(r"^\| (\d\d) \|", in_order, re.MULTILINE) == ["01", "02", "03", "04", "05"]
+    assert re.findall(r"^\| (\d\d) \|", by_interest, re.MULTILINE)[0] == "06"
 
 
 def test_every_notebook_can_be_opened_on_colab():
@@ -25,17 +40,137 @@ def test_every_notebook_can_be_opened_on_colab():
     assert set(opened) == {f"notebooks/{path.name}" for path in NOTEBOOKS}
 
 
-def test_the_picture_is_the_one_that_a_notebook_shows():
-    cells = [c for path in NOTEBOOKS for c in nbformat.read(path, as_version=4).cells]
-    tagged = [c for c in cells if "readme-picture" in c.metadata.get("tags", [])]
-    assert len(tagged) == 1
-    shown = base64.b64decode(tagged[0].outputs[0].data["image/png"])
-    assert (ROOT / "README.png").read_bytes() == shown
+# The picture
+
+
+def test_the_words_on_the_picture_are_those_of_the_results():
+    assert RESULTS, "run make refresh"
+    shown = README.split(readme.START)[1].split(readme.END)[0]
+    assert shown == readme.opening(RESULTS.values(), ROOT), "run make refresh"
+
+
+def nodes(notebook):
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    return list(ast.walk(ast.parse(re.sub(r"(?m)^( *)[%!].*$", r"\1pass", code))))
+
+
+def records(notebook):
+    """Calls of `record` with a name in words: name to comparison, words and, if any, folder."""
+    found = {}
+    for node in nodes(notebook):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "xh.record":
+            name, *others = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if isinstance(name, ast.Constant):
+                found[name.value] = others
+    return found
+
+
+def test_what_is_recorded_is_kept_and_nothing_else():
+    calls = [call for n in NOTEBOOKS.values() for call in records(n).items()]
+    always = {name for name, (_, _, *folder) in calls if not folder}
+    assert always <= set(RESULTS) <= {name for name, _ in calls}, "run make refresh"
+
+
+def words_recorded(notebook, name):
+    """What a notebook says that it measured, as patterns: where a value goes, anything does."""
+    what = records(notebook)[name][1]
+    if isinstance(what, ast.Name):
+        given = [n for n in nodes(notebook) if isinstance(n, ast.Assign)]
+        return [pattern(n.value) for n in given if ast.unparse(n.targets[0]) == what.id]
+    return [pattern(what)]
+
+
+def pattern(text):
+    parts = text.values if isinstance(text, ast.JoinedStr) else [text]
+    return "".join(
+        re.escape(part.value) if isinstance(part, ast.Constant) else ".+" for part in parts
+    )
+
+
+def is_said(notebook, name, what):
+    return any(re.fullmatch(words, what) for words in words_recorded(notebook, name))
+
+
+@pytest.mark.parametrize("name", sorted(RESULTS))
+def test_a_result_is_of_what_its_notebook_measures(name):
+    assert is_said(NOTEBOOKS[recorders(NOTEBOOKS)[name]], name, RESULTS[name].what)
+
+
+def test_what_a_notebook_says_it_measures_is_understood(save, tmp_path):
+    code = """
+what = f"a sum of {size}"
+xh.record("sum", found, what)
+xh.record("mean", found, "a mean", folder)"""
+    notebook = read(save(tmp_path, "01_a", code))
+    assert set(records(notebook)) == set(names_recorded(notebook)) == {"sum", "mean"}
+    assert is_said(notebook, "sum", "a sum of 4") and is_said(notebook, "mean", "a mean")
+    assert not is_said(notebook, "sum", "a mean of 4")
+
+
+@pytest.mark.parametrize("name", sorted(RESULTS))
+def test_a_result_is_of_the_machine_that_its_notebook_names(name):
+    notebook = NOTEBOOKS[recorders(NOTEBOOKS)[name]]
+    said = [text_of(output) for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert any(RESULTS[name].title in text for text in said), "run make refresh"
+
+
+# What `make refresh` writes
+
+
+@pytest.fixture
+def project(tmp_path, save, result):
+    save(tmp_path / "notebooks", "01_one", 'record("sum", found)\nrecord("mean", found)')
+    (tmp_path / "results").mkdir()
+    for name, seconds in (("sum", 0.1), ("mean", 0.4)):
+        text = result(name, f"{name} of x * y | z", graph=0.2, XLA=seconds)
+        (tmp_path / "results" / f"{name}.json").write_text(text)
+    text = f"# Title\n\n{readme.START}\nold\n{readme.END}\n\nMore.\n"
+    (tmp_path / "README.md").write_text(text)
+    return tmp_path
+
+
+def test_the_picture_is_drawn_and_what_is_said_of_it_replaced(project):
+    readme.keep_overview(project)
+    text = (project / "README.md").read_text()
+    assert (project / "README.png").read_bytes().startswith(b"\x89PNG")
+    assert text.startswith("# Title\n") and text.endswith("\n\nMore.\n") and "old" not in text
+    assert "*Measured on A processor.*" in text
+    rows = re.findall(r"(?m)^\| (.+) of x \\\* y \\\| z \| (.+) \| \[01\]\((.+)\) \|$", text)
+    assert [(name, file) for name, _, file in rows] == [
+        ("mean", "notebooks/01_one.ipynb"),
+        ("sum", "notebooks/01_one.ipynb"),
+    ]
+    assert rows[0][1].startswith("2.00x slower") and rows[1][1].startswith("2.00x faster")
+
+
+def test_writing_twice_changes_nothing(project):
+    readme.keep_overview(project)
+    before = (project / "README.md").read_text()
+    readme.keep_overview(project)
+    assert (project / "README.md").read_text() == before
+
+
+def test_a_readme_without_the_place_is_left_alone(project):
+    (project / "README.md").write_text("# Title\n")
+    readme.keep_overview(project)
+    assert (project / "README.md").read_text() == "# Title\n"
+    assert not (project / "README.png").exists()
+
+
+def test_without_results_the_readme_stays(project):
+    for path in (project / "results").iterdir():
+        path.unlink()
+    before = (project / "README.md").read_text()
+    readme.keep_overview(project)
+    assert (project / "README.md").read_text() == before
+
+
+# Links
 
 
 def sections(path):
-    notebook = nbformat.read(path, as_version=4)
-    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    cells = NOTEBOOKS[path].cells
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
     return {name.replace(" ", "-") for name in re.findall(r"^##+ (.+)$", prose, re.MULTILINE)}
 
 
@@ -52,14 +187,16 @@ def test_the_index_of_topics_leads_to_sections():
             assert anchor == words.replace(" ", "-")
             assert anchor in sections(ROOT / "notebooks" / name), f"{name} has no {words!r}"
             used.add(name)
-    assert used == {path.name for path in NOTEBOOKS}, "a notebook without a topic"
+    assert used == {path.name for path in paths()}, "a notebook without a topic"
 
 
 def test_links_to_files_lead_somewhere():
     targets = re.findall(r"\]\((?!https?:|#)([^)]+)\)", README)
     assert targets
     for target in targets:
-        assert (ROOT / target.split("#")[0]).exists(), target
+        file, _, anchor = target.partition("#")
+        assert (ROOT / file).exists(), target
+        assert not anchor or anchor in sections(ROOT / file), target
 
 
 def test_the_table_of_commands_is_that_of_the_makefile():

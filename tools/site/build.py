@@ -1,4 +1,5 @@
-"""Build the site: the README and the notebooks with their committed outputs, as HTML in build/site.
+"""Build the site: the README, the notebooks with their committed outputs and the reference of the
+helpers, as HTML in build/site.
 
 Nothing is executed, and the pages ask no other host for anything.
 """
@@ -14,33 +15,39 @@ from pathlib import Path
 import nbformat
 from sphinx.cmd.build import main as sphinx
 
-from lessons import is_for_colab, read_all, title_of
-from set_address import PLACEHOLDER, current
+from tools.address import PLACEHOLDER, current
+from tools.collection import ROOT, is_for_colab, number_of, read_all, title_of
+from tools.pages import render
+from tools.site import reference
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
+STUB = "xla_helpers/__init__.pyi"  # lists what the page of reference explains
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 TITLE = (ROOT / "README.md").read_text().splitlines()[0].removeprefix("# ")
-STYLE = Path(__file__).with_name("site.css")
 SETTINGS = {
     "project": TITLE,
     "author": PROJECT["authors"][0]["name"],
-    "extensions": "myst_nb",
+    "extensions": "myst_nb,sphinx.ext.autodoc,tools.site.reference",
+    "add_module_names": 0,
+    "autodoc_typehints_format": "short",
+    "default_role": "py:obj",
+    "highlight_language": "none",
     "html_theme": "furo",
     "html_title": TITLE,
     "nb_execution_mode": "off",
     "html_copy_source": 0,
     "html_use_index": 0,
+    "html_domain_indices": 0,
     "html_show_sphinx": 0,
     "html_show_copyright": 0,
     "myst_heading_anchors": 3,
     "html_static_path": "_static",
-    "html_css_files": STYLE.name,
+    "html_css_files": "house.css,site.css",
 }
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser(prog="build_site.py", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.site.build", description=__doc__)
     parser.add_argument(
         "--out",
         type=Path,
@@ -84,8 +91,10 @@ def gather(root, source):
     for picture in re.findall(r"\]\((\w+\.png)\)", (root / "README.md").read_text()):
         shutil.copy(root / picture, source)
     shutil.copy(root / "LICENSE", source)
+    (source / "reference.rst").write_text(reference.page((root / STUB).read_text()))
     (source / "_static").mkdir()
-    shutil.copy(STYLE, source / "_static")
+    (source / "_static" / "house.css").write_text(render("house.css.j2"))
+    shutil.copy(Path(__file__).with_name("site.css"), source / "_static")
 
 
 def for_sphinx(notebook):
@@ -105,6 +114,7 @@ def for_the_site(text):
     """All pages are in one folder, badges are words, and anchors are as Sphinx makes them."""
     for name, page in PAGES.items():
         text = text.replace(f"]({name})", f"]({page})")
+    text = text.replace(f"]({STUB})", "](reference.rst)")
     text = re.sub(r"\[!\[(.+?)\]\(https:.+?\)\](\(.+?\))", r"[\1]\2  ", text)
     text = re.sub(r"(?<=\.ipynb#)[^)\s]+", lambda anchor: slug(anchor.group()), text)
     return text.replace("](notebooks/", "](")
@@ -116,10 +126,13 @@ def slug(anchor):
 
 def contents(notebooks):
     """The side bar's list of pages, with the numbers by which the text names them."""
-    pages = [f"{path.name[:2]} {title_of(n)} <{path.stem}>" for path, n in notebooks.items()]
+    pages = [f"{number_of(path)} {title_of(n)} <{path.stem}>" for path, n in notebooks.items()]
+    return tree("Notebooks", pages) + tree("Project", ["reference", "contributing"])
+
+
+def tree(caption, pages):
     return "\n".join(
-        ["", "```{toctree}", ":hidden:", ":caption: Notebooks", "", *pages, "```", ""]
-        + ["```{toctree}", ":hidden:", ":caption: Project", "", "contributing", "```", ""]
+        ["", "```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""]
     )
 
 

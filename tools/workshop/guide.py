@@ -7,13 +7,12 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-import nbformat
 from markdown_it import MarkdownIt
 
-from lessons import text_of
-from pages import render
-from readme import costs
-from set_address import current, name_of
+from tools.address import current, name_of
+from tools.collection import ROOT, number_of, paths, read, text_of
+from tools.pages import render
+from tools.readme import costs
 
 ADVICE = Path(__file__).with_name("guesses.toml")
 GUESS = "Guess before you run"
@@ -35,12 +34,12 @@ class Question(NamedTuple):
     outcome: str
 
 
-def guide(root):
+def as_markdown(root=ROOT):
     """The guide as Markdown."""
     notebooks = costs(root)
     address = current(root)
     return render(
-        "guide.md.j2",
+        "workshop/guide.md.j2",
         address=f"https://github.com/{address}",
         folder=name_of(address),
         notebooks=notebooks,
@@ -51,20 +50,22 @@ def guide(root):
 
 
 def as_page(markdown):
-    body = MarkdownIt("commonmark").enable("table").render(markdown)
+    reader = MarkdownIt("commonmark").enable("table")
+    body = reader.render(markdown).replace("</table>", "</table></div>")
+    body = body.replace("<table>", '<div class="wide"><table>')
     return render("page.html.j2", title="Instructor's guide", body=body)
 
 
 def machine(root):
     """The line in which the first notebook names the machine that it ran on."""
-    first = nbformat.read(min((root / "notebooks").glob("*.ipynb")), as_version=4)
+    first = read(paths(root)[0])
     (cell,) = [cell for cell in first.cells if cell.id == "machine"]
     return cell.outputs[0].text.strip()
 
 
 def questions(path):
     """What is asked in a notebook: cell to `Question`."""
-    cells = nbformat.read(path, as_version=4).cells
+    cells = read(path).cells
     asked, section = {}, ""
     for position, cell in enumerate(cells):
         if cell.cell_type != "markdown":
@@ -102,18 +103,18 @@ def advice():
 def guesses(root):
     said = advice()
     return {
-        path.name[:2]: [
+        number_of(path): [
             question._asdict() | {"advice": said[path.stem][cell]}
             for cell, question in questions(path).items()
         ]
-        for path in sorted((root / "notebooks").glob("*.ipynb"))
+        for path in paths(root)
     }
 
 
 def plan(blocks, start, notebooks):
     """A table of blocks, (number of a notebook or a word, minutes), with the time of day."""
     now = datetime.strptime(start, "%H:%M")
-    lines = ["| time | minutes | what | cells run for |", "|---|---|---|---|"]
+    lines = ["| time | minutes | what | cells run for |", "|---|---:|---|---:|"]
     for what, minutes in blocks:
         row = notebooks.get(what)
         title = f"{what} {row['title']}" if row else OTHERS[what]

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-import make_report
+from tools.report import build
 from xla_helpers import record, results
 
 HOSTILE = "<script>alert(1)</script>"
@@ -26,7 +26,7 @@ def recorded(tmp_path, monkeypatch):
 
 def report(tmp_path, *places):
     out = tmp_path / "out" / "report.html"
-    status = make_report.main([*map(str, places), "--out", str(out)])
+    status = build.main([*map(str, places), "--out", str(out)])
     return status, out.read_text() if out.exists() else None
 
 
@@ -47,7 +47,7 @@ def test_a_class_is_counted(recorded, tmp_path):
     assert status == 0
     assert "3 other results" in page
     assert all(f"Laptop {n}" in page for n in range(len(laptops)))
-    assert "2 holds, by its order alone" in page
+    assert "holds: 2<br>" in page and "does not hold: 1<br>" in page
 
 
 def test_other_files_are_named_on_the_page_and_on_stderr(recorded, tmp_path, capsys):
@@ -108,7 +108,7 @@ def test_the_first_place_is_one_machine(recorded, tmp_path, capsys):
 
 
 def test_a_page_that_cannot_be_written_is_an_error(recorded, tmp_path, capsys):
-    assert make_report.main([str(recorded("own", "Mine")), "--out", str(tmp_path)]) == 1
+    assert build.main([str(recorded("own", "Mine")), "--out", str(tmp_path)]) == 1
     assert "Is a directory" in capsys.readouterr().err
 
 
@@ -134,3 +134,45 @@ def test_a_place_that_is_not_there_is_an_error(recorded, tmp_path, capsys):
     status, page = report(tmp_path, recorded("own", "My processor"), tmp_path / "absent")
     assert (status, page) == (1, None)
     assert "there is no" in capsys.readouterr().err
+
+
+@pytest.fixture
+def places(recorded, tmp_path, monkeypatch):
+    """Two machines' folders, and the working directory from which they are named."""
+    recorded("my own", "Mine")
+    recorded("class/01", "Theirs")
+    monkeypatch.chdir(tmp_path)
+    return monkeypatch
+
+
+def made(tmp_path, *arguments):
+    status = build.main([*arguments, "--out", str(tmp_path / "report.html")])
+    return status, (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize("words", ["'my own' class", '"my own" cla*', "my\\ own class/01"])
+def test_places_in_a_variable_are_read_as_words(places, tmp_path, words):
+    places.setenv("RESULTS", words)
+    status, page = made(tmp_path)
+    assert status == 0 and "Mine" in page and "Theirs" in page
+
+
+def test_nothing_in_a_place_is_run(places, tmp_path):
+    (tmp_path / "my own").rename(tmp_path / "$(touch run)")
+    places.setenv("RESULTS", "'$(touch run)' class")
+    status, page = made(tmp_path)
+    assert status == 0 and "Mine" in page and not (tmp_path / "run").exists()
+
+
+def test_an_open_quote_is_an_error(places, tmp_path, capsys):
+    places.setenv("RESULTS", "'my own class")
+    assert build.main([]) == 1
+    assert "RESULTS cannot be read" in capsys.readouterr().err
+
+
+def test_arguments_come_before_the_variable_and_the_usual_place_comes_last(places, tmp_path):
+    places.setenv("XLA_RESULTS", "class/01")
+    assert "Theirs" in made(tmp_path)[1]
+    places.setenv("RESULTS", "'my own'")
+    assert "Mine" in made(tmp_path)[1]
+    assert "Theirs" in made(tmp_path, "class")[1]

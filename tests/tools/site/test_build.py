@@ -1,16 +1,17 @@
 """The site as files: every notebook a page, every link and picture there, no other host asked."""
 
+import inspect
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
-import build_site
+import xla_helpers
+from tools.collection import paths
+from tools.site import build
 
-ROOT = Path(__file__).parents[2]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+NOTEBOOKS = paths()
 
 
 class Page(HTMLParser):
@@ -37,7 +38,7 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site") / "html"
-    assert build_site.main(["--out", str(folder)]) == 0
+    assert build.main(["--out", str(folder)]) == 0
     assert [path.name for path in folder.parent.iterdir()] == ["html"]
     return folder
 
@@ -48,7 +49,7 @@ def pages(site):
 
 
 def test_every_notebook_is_a_page(pages):
-    wanted = {"index.html", "contributing.html", "search.html"}
+    wanted = {"index.html", "contributing.html", "reference.html", "search.html"}
     assert set(pages) == wanted | {f"{path.stem}.html" for path in NOTEBOOKS}
 
 
@@ -93,6 +94,24 @@ def test_the_cell_for_colab_is_left_out(site):
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path, capsys):
     (tmp_path / "thesis.txt").write_text("years of work")
-    assert build_site.main(["--out", str(tmp_path)]) == 1
+    assert build.main(["--out", str(tmp_path)]) == 1
     assert (tmp_path / "thesis.txt").exists()
     assert "holds something else" in capsys.readouterr().err
+
+
+def test_the_reference_explains_each_name_and_can_be_reached(pages):
+    for name in xla_helpers.__all__:
+        thing = getattr(xla_helpers, name)
+        anchor = f"module-xla_helpers.{name}" if inspect.ismodule(thing) else f"xla_helpers.{name}"
+        assert anchor in pages["reference.html"].ids
+    assert {"xla_helpers.figures.new_axes", "xla_helpers.Ratio.clear"} <= pages[
+        "reference.html"
+    ].ids
+    for page in ("index.html", f"{NOTEBOOKS[0].stem}.html"):
+        assert "reference.html" in pages[page].links
+
+
+def test_pages_carry_the_colours_of_the_modes(site):
+    style = (site / "_static" / "house.css").read_text()
+    assert all(colour in style for colour in xla_helpers.figures.COLOURS.values())
+    assert 'href="_static/house.css' in (site / "index.html").read_text()

@@ -1,0 +1,60 @@
+"""The Makefile's recipes: words arrive as they were given, and no folder's name is ever run."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from tools.collection import ROOT
+
+SHOW = """#!/bin/sh
+for word in "$@"; do echo "word: $word"; done
+echo "results: $XLA_RESULTS"
+echo "named: $RESULTS"
+"""
+
+
+@pytest.fixture(params=["plain", "with a space", "d$(touch ran)y", "q'uote", 'b"q', "`touch ran`"])
+def make(request, tmp_path):
+    """Runs `make` in a folder of an odd name, where Python only shows what it was given."""
+    folder = tmp_path / request.param
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    shutil.copy(ROOT / "Makefile", folder)
+    python = folder / ".venv" / "bin" / "python"
+    python.write_text(SHOW)
+    python.chmod(0o755)
+
+    def run(*words):
+        command = ["make", "PYTHON=true", *words]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert not list(tmp_path.rglob("ran"))
+        return folder, done.stdout.splitlines()
+
+    return run
+
+
+def words(lines):
+    return [line.removeprefix("word: ") for line in lines if line.startswith("word: ")]
+
+
+def test_results_are_kept_in_the_folder_of_the_project(make):
+    folder, lines = make("run", "NOTEBOOKS=1 4", "PARAMS=-p size 512")
+    assert words(lines) == ["-m", "tools.execute", "run", "1", "4", "-p", "size", "512"]
+    assert f"results: {folder}/build/results" in lines
+
+
+def test_places_of_a_report_travel_as_they_were_given(make):
+    _, lines = make("report", "RESULTS='a b' $$(touch ran) `touch ran`")
+    assert words(lines) == ["-m", "tools.report.build"]
+    assert "named: 'a b' $(touch ran) `touch ran`" in lines
+
+
+def test_a_checkpoint_goes_into_the_package(make):
+    folder, lines = make("checkpoint")
+    assert words(lines)[-1] == f"{folder}/xla_helpers/data/tiny-gpt2"
+
+
+def test_an_address_is_one_word(make):
+    _, lines = make("address", "REPO=me/notes $$(touch ran)")
+    assert words(lines) == ["-m", "tools.address", "me/notes $(touch ran)"]

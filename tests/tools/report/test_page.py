@@ -1,0 +1,65 @@
+"""The report's page: what opens it, with whom a table compares, and how claims are counted."""
+
+import re
+
+import pytest
+
+from tools.report.page import page
+from xla_helpers import read_results
+
+
+@pytest.fixture
+def read(tmp_path, result):
+    """Makes results as the report reads them: name to seconds, in a folder of its own."""
+
+    def make(folder, what="a sum", **named):
+        (tmp_path / folder).mkdir()
+        for name, seconds in named.items():
+            name = name.replace("_", "-")
+            path = tmp_path / folder / f"{name}.json"
+            path.write_text(result(name, f"{what} of {name}", **seconds))
+        return read_results(tmp_path / folder)[0]
+
+    return make
+
+
+def test_the_picture_of_all_comparisons_opens_the_page(read):
+    slow, fast = {"graph": 0.1, "XLA": 0.2}, {"graph": 0.1, "XLA": 0.01}
+    text = page(read("own", fast=fast, slow=slow, other={"call 1": 1.0, "call 2": 0.1}), [], {})
+    opening = text[: text.index("<h2 id=")]
+    assert "How many times faster XLA is than the graph, a line with" in opening
+    assert re.findall(r'<a href="#(.+?)">(.+?)</a>', opening) == [
+        ("slow", "a sum of slow"),
+        ("fast", "a sum of fast"),
+    ]
+    assert '<h2 id="slow">' in text and '<h2 id="fast">' in text
+    assert "2.00x slower" in opening and "10.00x faster" in opening
+
+
+def test_without_a_graph_no_picture_opens_the_page(read):
+    text = page(read("own", steps={"call 1": 1.0, "call 2": 0.1}), [], {})
+    assert "All comparisons" not in text
+
+
+def test_a_table_compares_with_the_graph_first_and_with_eager_second(read):
+    rows = {"eager": 0.4, "graph": 0.2, "XLA": 0.1}
+    text = page(read("own", modes=rows, calls={"call 1": 1.0, "call 2": 0.1}), [], {})
+    heads = re.findall(r"<th[^>]*>(against .+?)</th>", text)
+    assert heads == ["against call 1", "against graph", "against eager"]
+
+
+def test_labels_of_jit_compile_are_modes(read):
+    text = page(read("own", five_modes={"eager": 0.4, "plain": 0.1, "True": 0.2}), [], {})
+    assert re.findall(r"<th[^>]*>(against .+?)</th>", text) == ["against plain", "against eager"]
+    assert "does not hold: True is 2.00x slower than plain" in text
+
+
+def test_claims_are_counted_by_kind_and_only_where_the_same_was_measured(read):
+    rows = {"eager": 0.4, "plain": 0.1, "True": 0.2, "False": 0.1, "None": 0.1}
+    own, same = read("own", five_modes=rows), read("same", five_modes=rows | {"True": 0.05})
+    other = read("other", what="a large sum", five_modes=rows)
+    text = page(own, same + other, {})
+    row = re.search(r"<tr><td>XLA is slower than the graph</td>.+?</tr>", text, re.DOTALL)[0]
+    assert "holds: False is 2.00x faster than True" in row
+    assert row.count("<br>") == 1 and "does not hold: 1<br>" in row
+    assert "a large sum of five-modes" in text

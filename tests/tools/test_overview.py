@@ -1,0 +1,32 @@
+"""The picture of all recorded comparisons, and what is said of it."""
+
+import pytest
+
+from tools import overview
+from xla_helpers import read_results
+
+
+@pytest.fixture
+def recorded(tmp_path, result):
+    """Four results, of which one has no graph and one no XLA."""
+    rows = {"twice": 0.1, "half": 0.4, "tenfold": 0.02}
+    for name, seconds in rows.items():
+        (tmp_path / f"{name}.json").write_text(result(name, name, graph=0.2, XLA=seconds))
+    (tmp_path / "calls.json").write_text(result("calls", one=0.2, two=0.1))
+    (tmp_path / "graphs.json").write_text(result("graphs", eager=0.2, graph=0.1))
+    return read_results(tmp_path)[0]
+
+
+def test_lines_go_from_the_slowest_to_the_fastest(recorded):
+    assert [result.name for result, _ in overview.rows(recorded)] == ["half", "twice", "tenfold"]
+
+
+def test_the_picture_is_described_by_its_ends(recorded):
+    shown = overview.draw(recorded)
+    assert shown.png.startswith(b"\x89PNG")
+    assert "from 2.00x slower [2.00, 2.00] (half) to 10.00x faster" in shown.alt
+
+
+def test_one_line_is_both_ends(recorded):
+    words = overview.describe([result for result in recorded if result.name == "twice"])
+    assert words.count("2.00x faster") == 2

@@ -1,0 +1,57 @@
+"""The folder results/: what a refreshed notebook recorded, and nothing that no notebook records."""
+
+import pytest
+
+from tools.collection import ROOT, UsageError, read_all, recorders
+from tools.recorded import keep_results, results
+
+
+@pytest.fixture
+def project(tmp_path, save, result):
+    """Two notebooks, of which the first recorded two comparisons, and the second one."""
+    for name, records in (("01_one", ["sum", "mean"]), ("02_two", ["product"])):
+        code = "\n".join(f'record("{record}", found)' for record in records)
+        save(tmp_path / "notebooks", name, code)
+        for record in records:
+            write(tmp_path / "results", record, result(record, graph=0.2, XLA=0.1))
+    return tmp_path
+
+
+def write(folder, name, text):
+    folder.mkdir(exist_ok=True)
+    (folder / f"{name}.json").write_text(text)
+
+
+def names(project):
+    return sorted(path.stem for path in (project / "results").iterdir())
+
+
+def test_what_was_recorded_replaces_what_was_there(project, result):
+    write(project / "fresh", "sum", result("sum", what="a large sum", graph=0.2, XLA=0.1))
+    write(project / "fresh", "mean", result("mean", graph=0.2, XLA=0.1))
+    keep_results(project / "notebooks" / "01_one.ipynb", project / "fresh", project)
+    assert names(project) == ["mean", "product", "sum"]
+    assert {"a large sum", "a sum"} == {found.what for found in results(project)}
+
+
+def test_what_is_no_longer_recorded_goes(project, result, save):
+    save(project / "notebooks", "01_one", 'record("sum", found)')
+    write(project / "fresh", "sum", result("sum", graph=0.2, XLA=0.1))
+    keep_results(project / "notebooks" / "01_one.ipynb", project / "fresh", project)
+    assert names(project) == ["product", "sum"]
+
+
+def test_what_the_notebook_does_not_name_stays_out(project, result):
+    write(project / "fresh", "other", result("other", graph=0.2, XLA=0.1))
+    keep_results(project / "notebooks" / "02_two.ipynb", project / "fresh", project)
+    assert names(project) == ["mean", "sum"]
+
+
+def test_the_folder_holds_results_alone(project):
+    write(project / "results", "sum", "{")
+    with pytest.raises(UsageError, match="sum.json: not JSON"):
+        results(project)
+
+
+def test_each_result_here_is_recorded_by_a_notebook():
+    assert {result.name for result in results(ROOT)} <= set(recorders(read_all()))

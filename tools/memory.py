@@ -1,0 +1,35 @@
+"""How much memory the processes of a notebook hold."""
+
+import threading
+
+import psutil
+
+EVERY = 0.2  # seconds between two looks at the memory
+
+
+class PeakMemory:
+    """The most bytes that the processes below this one held together, while the block ran.
+
+    Memory that they share counts more than once.
+    """
+
+    def __enter__(self):
+        self.bytes, self._done = 0, threading.Event()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self):
+        while not self._done.wait(EVERY):
+            self.bytes = max(self.bytes, sum(map(resident, psutil.Process().children(True))))
+
+
+def resident(process):
+    try:
+        return process.memory_info().rss
+    except psutil.Error:
+        return 0  # it has just ended

@@ -1,0 +1,32 @@
+"""The folder results/: the comparisons that the notebooks recorded when they were refreshed."""
+
+import shutil
+
+from tools.collection import UsageError, read_all, recorders
+from xla_helpers import read_results
+
+
+def results(root):
+    """What the folder holds."""
+    folder = root / "results"
+    found, skipped = read_results(folder) if folder.is_dir() else ([], {})
+    if skipped:
+        reasons = "".join(f"\n  {path}: {reason}" for path, reason in skipped.items())
+        raise UsageError(f"results/ holds what is no result:{reasons}")
+    return found
+
+
+def keep_results(path, fresh, root):
+    """Take into the folder what the notebook at `path` has just recorded in the folder `fresh`.
+
+    What it recorded earlier and no longer does goes, and so does what no notebook records.
+    """
+    folder = root / "results"
+    owners = recorders(read_all(root))
+    for old in folder.glob("*.json"):
+        if owners.get(old.stem, path) == path:
+            old.unlink()
+    for new in fresh.glob("*.json"):
+        if owners.get(new.stem) == path:
+            folder.mkdir(exist_ok=True)
+            shutil.move(new, folder / new.name)

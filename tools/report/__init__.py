@@ -1,0 +1,1 @@
+"""The report: what was recorded here, beside published figures and other machines."""

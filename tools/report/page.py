@@ -1,0 +1,126 @@
+"""The report as a page: what each comparison shows, and what others say of it."""
+
+import base64
+import os
+from collections import Counter
+from datetime import date
+
+from tools import overview
+from tools.collection import number_of, read_all, recorders, title_of
+from tools.pages import render
+from xla_helpers import format_seconds, picture, plot_results, read_published
+from xla_helpers.modes import mode_of
+
+RIVALS = ("graph", "eager")  # with which a table compares, in this order
+
+
+def page(own, others, skipped):
+    """The report as one self-contained HTML page.
+
+    own: this machine's results. others: results of other machines. skipped: file to reason.
+    """
+    names, places = {result.name for result in own}, notebooks()
+    return render(
+        "report/report.html.j2",
+        title="XLA on this machine",
+        day=date.today().isoformat(),
+        overview=summary(own),
+        parts=[
+            part(result, [r for r in others if r.name == result.name], places.get(result.name))
+            for result in own
+        ],
+        only_elsewhere=Counter(r.name for r in others if r.name not in names),
+        skipped={os.path.relpath(path): reason for path, reason in skipped.items()},
+    )
+
+
+def notebooks():
+    """Name of a comparison to number and title of the notebook that records it."""
+    collection = read_all()
+    return {
+        name: f"{number_of(path)}, {title_of(collection[path])}"
+        for name, path in recorders(collection).items()
+    }
+
+
+def summary(results):
+    """What opens the page: the picture of all comparisons, and the way to each."""
+    rows = overview.rows(results)
+    return {"picture": embedded(overview.draw(results)), "rows": rows} if rows else None
+
+
+def part(result, others, notebook):
+    """What the page says of one comparison. others: results of the same name."""
+    same = [other for other in others if other.what == result.what]
+    figures = read_published(result.name)
+    claims = [claim for f in figures for claim in f.claims]
+    return {
+        "words": result.name.replace("-", " "),
+        "result": result,
+        "notebook": notebook,
+        "picture": draw(result, same, [f for f in figures if f.seconds]),
+        "table": result.comparison.against(*rivals(result.comparison))._repr_html_(),
+        "published": figures,
+        "verdicts": [verdict(claim, result, same) for claim in claims],
+        "others": [elsewhere(other, claims) for other in same],
+        "different": [(file_of(other), other.what) for other in others if other not in same],
+    }
+
+
+def rivals(comparison):
+    """With which rows a table compares: the first graph and the first eager one, else the first."""
+    first = {mode_of(label): label for label in reversed(comparison.measurements)}
+    return [first[mode] for mode in RIVALS if mode in first] or [comparison.baseline]
+
+
+def verdict(claim, result, others):
+    """One claim, judged on this machine, and the verdicts elsewhere counted."""
+    kinds = Counter(claim.judge(other.comparison).kind for other in others)
+    return {
+        "claim": claim,
+        "here": claim.judge(result.comparison),
+        "elsewhere": kinds.most_common(),
+    }
+
+
+def elsewhere(result, claims):
+    """What the page says of another machine's result."""
+    return {
+        "result": result,
+        "file": file_of(result),
+        "medians": medians(result.comparison),
+        "verdicts": [claim.judge(result.comparison) for claim in claims],
+    }
+
+
+def file_of(result):
+    return os.path.relpath(result.path)
+
+
+def medians(comparison):
+    """Each candidate's median, and how it stands to the first rival."""
+    rival = rivals(comparison)[0]
+    return "; ".join(
+        f"{label} {format_seconds(measured.median)}"
+        + ("" if label == rival else f", {comparison.ratio(label, rival).against(rival)}")
+        for label, measured in comparison.measurements.items()
+    )
+
+
+def draw(result, others, published):
+    """The picture of one comparison, with its description in words."""
+    told = [f"this machine: {medians(result.comparison)}"]
+    told += [f"another machine: {medians(other.comparison)}" for other in others]
+    told += [f"{f.hardware}, published: {means(f.seconds)}" for f in published]
+    title = f"Time per call here{' and elsewhere' if others or published else ''}"
+    axes = plot_results(result, others, published, title=title)
+    return embedded(picture(axes, alt=f"Time per call on a log scale. {'. '.join(told)}."))
+
+
+def means(seconds):
+    return "; ".join(f"{label} {format_seconds(mean)}" for label, (mean, _) in seconds.items())
+
+
+def embedded(shown):
+    """A picture as a page holds it."""
+    return {"data": base64.b64encode(shown.png).decode(), "alt": shown.alt}

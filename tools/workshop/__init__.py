@@ -1,0 +1,1 @@
+"""What a workshop needs: learner copies, slides and the instructor's guide."""

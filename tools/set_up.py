@@ -3,21 +3,29 @@
 Standard library only. It must parse on old Pythons, so that they get a sentence and no traceback.
 """
 
-import glob
+import ast
 import hashlib
-import importlib.util
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import time
+from importlib import import_module
+from importlib.util import find_spec
+from urllib.parse import unquote
 
 OLDEST, NEWEST = (3, 11), (3, 13)
+THIS = sys.version_info[:2]
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INPUTS = ("requirements.txt", "pyproject.toml")
-SECONDS_BETWEEN_LINES = 10  # of progress, where a line cannot be rewritten
+STAMP, CACHE = "set-up.stamp", "cache"  # inside .venv
+UV_NAMES = {  # of settings of pip, which uv does not read
+    "index-url": "UV_INDEX_URL",
+    "extra-index-url": "UV_EXTRA_INDEX_URL",
+    "trusted-host": "UV_INSECURE_HOST",
+    "cert": "SSL_CERT_FILE",
+    "proxy": "ALL_PROXY",
+}
 
 
 class SetUpError(Exception):
@@ -30,7 +38,7 @@ def main():
         if interpreter != sys.executable:
             return subprocess.call([interpreter, os.path.abspath(__file__)])
         set_up(ROOT)
-    except SetUpError as error:
+    except (SetUpError, OSError, subprocess.CalledProcessError) as error:
         print(f"set-up: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -39,7 +47,7 @@ def main():
     return 0
 
 
-def choose_python(explicit, version=sys.version_info[:2], search=shutil.which):
+def choose_python(explicit, version=THIS, search=shutil.which):
     """The interpreter to use: this one when it is supported, else the newest on the PATH that is.
 
     An interpreter that was asked for by name (`explicit`) is never replaced by another.
@@ -52,178 +60,179 @@ def choose_python(explicit, version=sys.version_info[:2], search=shutil.which):
             if path and version_of(path):
                 return path
     raise SetUpError(
-        f"this is Python {version[0]}.{version[1]}, and the notebooks need Python "
-        f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}; install one, "
-        "or name it: make PYTHON=/path/to/python3 ..."
+        f"this is Python {dotted(version)}, and the notebooks need Python {dotted(OLDEST)} to "
+        f"{dotted(NEWEST)}; install one, or name it: make PYTHON=/path/to/python3 ..."
     )
 
 
-def set_up(root, install=None):
+def set_up(root):
     """Bring `root/.venv` in line with the lock, doing nothing when it already is."""
-    venv = os.path.join(root, ".venv")
-    stamp = os.path.join(venv, "set-up.stamp")
-    contents = fingerprint(root)
-    if not usable(venv, read(stamp)):
+    venv, stamp = f"{root}/.venv", f"{root}/.venv/{STAMP}"
+    finished, contents = read(stamp), fingerprint(root)
+    if not usable(venv, finished):
         make_venv(venv)
-    elif read(stamp).endswith(contents):
+    elif finished.endswith(contents):
         return
-    else:
-        os.remove(stamp)  # an interrupted update must not look finished
-    (install or install_packages)(root, venv)
-    with open(stamp, "w") as file:
-        file.write(f"{version_of(python_in(venv))} {venv}\n{contents}")
+    write(stamp, "")  # what is interrupted now must not look finished
+    install_packages(root, venv)
+    write(stamp, identity(venv) + contents)
 
 
 def usable(venv, stamp):
-    """Whether `.venv` was finished, still works where it stands, and is the Python asked for."""
-    version = version_of(python_in(venv))
-    asked_for = "PYTHON" not in os.environ or version == version_of(sys.executable)
-    return asked_for and version and stamp.startswith(f"{version} {venv}\n")
+    """Whether `.venv` was finished, still stands where it was made, and is the Python asked for.
+
+    Nothing is started to find out: a process that fails to start says nothing about `.venv`.
+    """
+    version = f"version = {dotted(THIS)}."
+    asked_for = "PYTHON" not in os.environ or version in read(f"{venv}/pyvenv.cfg")
+    finished = stamp.startswith(identity(venv))
+    return asked_for and finished and os.access(f"{venv}/bin/python", os.X_OK)
+
+
+def identity(venv):
+    """Where an environment stands and whose Python it is, as the first line of its stamp."""
+    return f"{venv} {os.path.realpath(venv + '/bin/python')}\n"
 
 
 def make_venv(venv):
-    """A fresh, empty `.venv`, in place of whatever is there."""
-    check_tools()
-    if os.path.islink(venv) or os.path.isfile(venv):
-        os.remove(venv)
-    elif os.path.isdir(venv):
-        print("Replacing .venv: it is incomplete, out of place or of another Python.", flush=True)
-        shutil.rmtree(venv)
-    without_pip = [] if has("ensurepip") else ["--without-pip"]
-    command = [sys.executable, "-m", "venv"] + without_pip + [venv]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode:
-        sys.stderr.write(done.stdout.decode(errors="replace"))
-        raise SetUpError("Python could not make the environment .venv; its message stands above.")
-
-
-def check_tools():
-    if not has("venv") or not (has("ensurepip") or has("pip")):
+    """A fresh, empty `.venv`, in place of an earlier one but never of what is somebody else's."""
+    if not find_spec("venv") or not (find_spec("ensurepip") or find_spec("pip")):
         raise SetUpError(
             f"{sys.executable} cannot make environments: it has no "
-            f"{'ensurepip and no pip' if has('venv') else 'venv'}; "
+            f"{'ensurepip and no pip' if find_spec('venv') else 'venv'}; "
             "install them (Debian and Ubuntu: sudo apt install python3-venv) and try again."
         )
+    if os.path.lexists(venv) and not is_ours(venv):
+        raise SetUpError(f"{venv} is not of our making; move it away or remove it, and try again.")
+    os.makedirs(venv, exist_ok=True)
+    write(f"{venv}/{STAMP}", "")
+    clear(venv)
+    import_module("venv").create(venv, symlinks=True, with_pip=bool(find_spec("ensurepip")))
+
+
+def is_ours(venv):
+    if os.path.islink(venv) or not os.path.isdir(venv):
+        return False
+    return os.path.isfile(f"{venv}/{STAMP}") or not os.listdir(venv)
+
+
+def clear(venv):
+    """Remove what an earlier set-up made, except what it fetched."""
+    if os.path.lexists(f"{venv}/bin"):
+        print("Replacing .venv: it is incomplete, out of place or of another Python.", flush=True)
+    for entry in os.scandir(venv):
+        if entry.is_dir(follow_symlinks=False) and entry.name != CACHE:
+            shutil.rmtree(entry.path)
+        elif entry.name not in (STAMP, CACHE):
+            os.remove(entry.path)
 
 
 def install_packages(root, venv):
-    """Install the lock and then this package, both with pip and exactly as written."""
-    pip = pip_command(venv)
-    lock = os.path.join(root, "requirements.txt")
-    count = len(re.findall(r"(?m)^[\w.-]+==", read(lock)))
-    print(
-        f"Setting up .venv with Python {version_of(python_in(venv))}: about a minute, once.",
-        flush=True,
-    )
-    run_pip(pip + ["--no-deps", "--no-compile", "-r", lock], venv, count)
-    compile_packages(venv)
-    # The lock holds setuptools, so building this package needs no download.
-    run_pip(pip + ["--no-deps", "--no-build-isolation", "-e", root], venv)
+    """Install the lock and then this project: uv comes by pip, and all else by uv."""
+    python = os.path.realpath(f"{venv}/bin/python")
+    print(f"Setting up .venv with {python}: half a minute on a fast network.", flush=True)
+    lock, uv, pip = f"{root}/requirements.txt", f"{venv}/bin/uv", pip_for(venv)
+    if not os.path.exists(uv):
+        install_uv(pip, venv, lock)
+    settings = pip_settings(pip)
+    install = [uv, "pip", "install", "--no-deps", "--python", f"{venv}/bin/python"]
+    if settings.get("no-index", "").lower() in ("1", "true", "t", "yes", "y", "on"):
+        install.append("--no-index")
+    environment = uv_environment(settings, venv)
+    # Python writes bytecode at a first import, unless it was told not to.
+    bytecode = ["--compile-bytecode"] if sys.dont_write_bytecode else []
+    run(install + bytecode + ["--require-hashes", "-r", lock], environment)
+    # The lock holds setuptools, so building this project needs no download.
+    run(install + ["--quiet", "--no-build-isolation", "--editable", root], environment)
 
 
-def compile_packages(venv):
-    """Write the bytecode on all cores: pip would do it on one, and take half a minute longer."""
-    print("  compiling", flush=True)
-    command = [python_in(venv), "-m", "compileall", "-q", "-j", "0", os.path.join(venv, "lib")]
-    # Some packages carry templates and tests that are no valid Python; nobody imports them.
-    subprocess.call(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+def install_uv(pip, venv, lock):
+    pin = f"{venv}/uv.txt"
+    write(pin, re.search(r"(?m)^uv==(.*\\\n)*.*", read(lock)).group())
+    quietly = ["-qq", "--no-input", "--disable-pip-version-check", "--retries", "2"]
+    run(pip + ["install"] + quietly + ["--no-deps", "--require-hashes", "-r", pin])
 
 
-def pip_command(venv):
-    options = ["install", "--no-input", "--disable-pip-version-check"]
-    if output_of(python_in(venv), "import pip; print(pip.__version__)"):
-        return [python_in(venv), "-m", "pip"] + options
-    return [sys.executable, "-m", "pip", "--python", python_in(venv)] + options
+def pip_for(venv):
+    """The command that runs pip for `.venv`: its own, or this Python's where it has none."""
+    if os.path.exists(f"{venv}/bin/pip") or not find_spec("pip"):
+        return [f"{venv}/bin/python", "-m", "pip"]
+    return [f"{venv}/bin/python", os.path.dirname(find_spec("pip").origin)]
 
 
-def run_pip(command, venv, count=None):
-    """Run pip with its output in `.venv/pip.log`; show how far it is when the `count` is known."""
-    log = os.path.join(venv, "pip.log")
-    with open(log, "wb" if count else "ab") as file:
-        pip = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT)
-        try:
-            if count:
-                show_progress(pip, venv, log, count)
-            pip.wait()
-        except BaseException:
-            pip.send_signal(signal.SIGINT)  # which it hands on to its own children
-            pip.wait()
-            raise
-    if pip.returncode:
-        sys.stderr.write(complaint(read(log)))
+def pip_settings(pip):
+    """What pip is configured with, by files and by variables, such as {"find-links": "wheels"}."""
+    settings = {}
+    lines = output_of(pip + ["config", "list"]).splitlines()
+    for section in ("global.", "install.", ":env:."):  # the last one counts
+        for name, _, value in (line.partition("=") for line in lines):
+            if name.startswith(section):
+                settings[name[len(section) :]] = " ".join(ast.literal_eval(value).split())
+    return settings
+
+
+def uv_environment(settings, venv):
+    """The variables for uv: what the reader has set, and else pip's settings by uv's names."""
+    links = settings.get("find-links", "").split()
+    return {
+        "UV_CACHE_DIR": f"{venv}/{CACHE}",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",  # any index may serve: the hashes decide
+        "UV_SYSTEM_CERTS": "1",
+        "UV_FIND_LINKS": ",".join(filter(exists, links)),
+        **{uv: settings[name] for name, uv in UV_NAMES.items() if name in settings},
+        **os.environ,
+    }
+
+
+def exists(link):
+    """Whether a place to look for packages may be there: uv stops at a missing folder."""
+    path = unquote(link[7:]) if link.startswith("file://") else link
+    return "://" in path or os.path.exists(path)
+
+
+def run(command, environment=None):
+    if subprocess.call(command, env=environment):
         raise SetUpError(
-            "pip could not install the packages; its message stands above. "
-            "With the network back, the same command starts again."
+            "not finished; the message above says why. "
+            "With that mended, or the network back, the same command starts again."
         )
 
 
-def show_progress(pip, venv, log, count):
-    """Say how many packages are fetched and installed until `pip` ends."""
-    start = shown = time.time()
-    while pip.poll() is None:
-        time.sleep(0.5)
-        if sys.stdout.isatty() or time.time() - shown >= SECONDS_BETWEEN_LINES:
-            shown = time.time()
-            print(progress_line(venv, log, count, shown - start), end=end_of_line(), flush=True)
-    print(progress_line(venv, log, count, time.time() - start), flush=True)
-
-
-def progress_line(venv, log, count, seconds):
-    text = read(log)
-    ignored = len(re.findall(r"(?m)^Ignoring ", text))
-    fetched = len(re.findall(r"(?m)^(?:Collecting|Processing|Requirement already) ", text))
-    packages = os.path.join(venv, "lib", "python*", "site-packages", "*.dist-info")
-    total = count - ignored
-    installed = min(len(glob.glob(packages)), total)  # an update may find others there
-    return f"  {seconds:3.0f} s  fetched {fetched}, installed {installed} of {total}"
-
-
-def end_of_line():
-    return "\r" if sys.stdout.isatty() else "\n"
-
-
-def complaint(log):
-    """What pip said went wrong: its lines of errors, else its last lines."""
-    errors = [line for line in log.splitlines() if line.startswith(("ERROR:", "error:"))]
-    return "\n".join((errors or log.splitlines())[-12:]) + "\n"
-
-
 def fingerprint(root):
-    digest = hashlib.sha256()
-    for name in INPUTS:
-        with open(os.path.join(root, name), "rb") as file:
-            digest.update(file.read())
-    return digest.hexdigest()
+    inputs = "".join(read(f"{root}/{name}") for name in INPUTS)
+    return hashlib.sha256(os.fsencode(inputs)).hexdigest()
 
 
-def has(module):
-    return importlib.util.find_spec(module) is not None
+def dotted(version):
+    return "%d.%d" % version
 
 
 def version_of(python):
     """The version of an interpreter, such as 3.12, or nothing when it does not run."""
-    return output_of(python, "import sys; print('%d.%d' % sys.version_info[:2], end='')")
+    return output_of([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"])
 
 
-def output_of(python, code):
+def output_of(command):
+    """What a command prints, or nothing when it fails."""
     try:
-        done = subprocess.run([python, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError:
         return ""
     return "" if done.returncode else done.stdout.decode()
 
 
-def python_in(venv):
-    return os.path.join(venv, "bin", "python")
-
-
 def read(path):
     """The text of a file, or nothing when there is no such file."""
     try:
-        with open(path, errors="replace") as file:
-            return file.read()
-    except OSError:
+        with open(path, "rb") as file:
+            return os.fsdecode(file.read())
+    except (FileNotFoundError, NotADirectoryError):
         return ""
+
+
+def write(path, text):
+    with open(path, "wb") as file:
+        file.write(os.fsencode(text))
 
 
 if __name__ == "__main__":

@@ -1,23 +1,35 @@
+"""Making and mending `.venv`: which Python, in which states, with whose packages."""
+
 import ast
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-import set_up
+from tools import set_up
 
 ROOT = Path(__file__).parents[2]
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+UV = Path(sys.executable).parent / "uv"
+
+
+def without(*modules):
+    """Stands in for `find_spec` on a machine that lacks some modules."""
+    return lambda name: None if name in modules else object()
 
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
     """A folder with a lock and a pyproject.toml, where environments are made without pip."""
     monkeypatch.delenv("PYTHON", raising=False)
-    monkeypatch.setattr(set_up, "has", lambda module: module != "ensurepip")
+    monkeypatch.setattr(set_up, "find_spec", without("ensurepip"))
     root = tmp_path / "project"
     root.mkdir()
     (root / "requirements.txt").write_text("")
@@ -25,15 +37,24 @@ def project(tmp_path, monkeypatch):
     return root
 
 
-class Installer:
-    """Stands in for pip: counts its calls and leaves a mark in the environment."""
+@pytest.fixture
+def installer(monkeypatch):
+    """Stands in for pip and uv: counts its calls and leaves a mark in the environment."""
+    installer = Installer()
+    monkeypatch.setattr(set_up, "install_packages", installer)
+    return installer
 
+
+class Installer:
     def __init__(self):
         self.calls = 0
+        self.interrupted = False
 
     def __call__(self, root, venv):
         self.calls += 1
         Path(venv, "installed").touch()
+        if self.interrupted:
+            raise KeyboardInterrupt
 
 
 def fake_python(path, text):
@@ -83,70 +104,80 @@ def test_make_says_when_there_is_no_python():
 # What is made, and when
 
 
-def test_nothing_is_done_twice(project):
-    installer = Installer()
-    for _ in range(3):
-        set_up.set_up(str(project), installer)
+def test_nothing_is_done_twice(project, installer, monkeypatch):
+    set_up.set_up(str(project))
+    assert set_up.version_of(project / ".venv/bin/python") == PYTHON
+    # No process is started either: none that fails to start can say that `.venv` is broken.
+    monkeypatch.setattr(set_up.subprocess, "Popen", None)
+    set_up.set_up(str(project))
+    set_up.set_up(str(project))
     assert installer.calls == 1
-    assert set_up.version_of(project / ".venv/bin/python") == set_up.version_of(sys.executable)
 
 
-def test_a_new_lock_updates_the_environment_in_place(project):
-    installer = Installer()
-    set_up.set_up(str(project), installer)
+@pytest.mark.parametrize("module", [False, True])
+def test_the_script_runs_as_a_file_and_as_a_module(project, module):
+    shutil.copytree(ROOT / "tools", project / "tools")
+    stamp = project / ".venv/set-up.stamp"
+    (project / ".venv/bin").mkdir(parents=True)
+    (project / ".venv/bin/python").symlink_to(sys.executable)
+    stamp.write_text(set_up.identity(f"{project}/.venv") + set_up.fingerprint(project))
+    command = [sys.executable, *(["-m", "tools.set_up"] if module else ["tools/set_up.py"])]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", set_up.INPUTS)
+def test_a_new_lock_updates_the_environment_in_place(project, installer, name):
+    set_up.set_up(str(project))
     Path(project, ".venv/kept").touch()
-    (project / "requirements.txt").write_text("# changed\n")
-    set_up.set_up(str(project), installer)
+    (project / name).write_text("# changed\n")
+    set_up.set_up(str(project))
     assert installer.calls == 2
     assert Path(project, ".venv/kept").exists()
 
 
-def interrupted(project):
-    def stop(root, venv):
-        Path(venv, "installed").touch()
-        raise KeyboardInterrupt
-
+def interrupted(project, installer):
     shutil.rmtree(project / ".venv")
+    installer.interrupted = True
     with pytest.raises(KeyboardInterrupt):
-        set_up.set_up(str(project), stop)
+        set_up.set_up(str(project))
 
 
-def interrupted_update(project):
-    def stop(root, venv):
-        raise KeyboardInterrupt
-
+def interrupted_update(project, installer):
     (project / "requirements.txt").write_text("# changed\n")
+    installer.interrupted = True
     with pytest.raises(KeyboardInterrupt):
-        set_up.set_up(str(project), stop)
+        set_up.set_up(str(project))
 
 
-def without_python(project):
+def killed_while_it_was_emptied(project, installer):
+    (project / ".venv/set-up.stamp").write_text("")
+    shutil.rmtree(project / ".venv/bin")
+
+
+def without_python(project, installer):
     (project / ".venv/bin/python").unlink()
 
 
-def with_a_python_that_is_gone(project):
+def with_a_python_that_is_gone(project, installer):
     (project / ".venv/bin/python").unlink()
     (project / ".venv/bin/python").symlink_to("/no/such/python")
 
 
-def with_a_python_that_was_upgraded(project):
+def with_a_python_that_was_upgraded(project, installer):
     (project / ".venv/bin/python").unlink()
-    fake_python(project / ".venv/bin/python", "printf 3.99")
+    fake_python(project / "python3.99", "printf 3.99")
+    (project / ".venv/bin/python").symlink_to(project / "python3.99")
 
 
-def copied_from_elsewhere(project):
+def copied_from_elsewhere(project, installer):
     stamp = project / ".venv/set-up.stamp"
-    stamp.write_text(stamp.read_text().replace(str(project), "/elsewhere"))
+    stamp.write_text(stamp.read_text().replace(f"{project}/", "/elsewhere/"))
 
 
-def only_an_empty_folder(project):
+def only_an_empty_folder(project, installer):
     shutil.rmtree(project / ".venv")
     (project / ".venv").mkdir()
-
-
-def a_link_to_elsewhere(project):
-    (project / ".venv").rename(project.parent / "elsewhere")
-    (project / ".venv").symlink_to(project.parent / "nowhere")
 
 
 @pytest.mark.parametrize(
@@ -154,38 +185,93 @@ def a_link_to_elsewhere(project):
     [
         interrupted,
         interrupted_update,
+        killed_while_it_was_emptied,
         without_python,
         with_a_python_that_is_gone,
         with_a_python_that_was_upgraded,
         copied_from_elsewhere,
         only_an_empty_folder,
-        a_link_to_elsewhere,
     ],
 )
-def test_a_half_made_environment_is_made_anew(project, harm):
-    installer = Installer()
-    set_up.set_up(str(project), installer)
+def test_a_half_made_environment_is_made_anew(project, installer, harm):
+    set_up.set_up(str(project))
     (project / ".venv/old").touch()
-    harm(project)
-    set_up.set_up(str(project), installer)
+    harm(project, installer)
+    calls, installer.interrupted = installer.calls, False
+    set_up.set_up(str(project))
+    assert installer.calls == calls + 1
+    assert not (project / ".venv/old").exists()
+    assert set_up.version_of(project / ".venv/bin/python") == PYTHON
+    set_up.set_up(str(project))
+    assert installer.calls == calls + 1
+
+
+def test_what_was_fetched_is_kept_when_an_environment_is_made_anew(project, installer):
+    set_up.set_up(str(project))
+    (project / ".venv/cache").mkdir()
+    (project / ".venv/cache/wheel").touch()
+    without_python(project, installer)
+    set_up.set_up(str(project))
+    assert (project / ".venv/cache/wheel").exists()
+
+
+def test_naming_another_python_replaces_the_environment(project, installer, monkeypatch):
+    set_up.set_up(str(project))
+    (project / ".venv/old").touch()
+    monkeypatch.setenv("PYTHON", sys.executable)
+    set_up.set_up(str(project))
+    assert installer.calls == 1
+    settings = project / ".venv/pyvenv.cfg"
+    settings.write_text(settings.read_text().replace(PYTHON, "3.99"))
+    set_up.set_up(str(project))
     assert installer.calls == 2
     assert not (project / ".venv/old").exists()
-    assert set_up.version_of(project / ".venv/bin/python") == set_up.version_of(sys.executable)
-    set_up.set_up(str(project), installer)
-    assert installer.calls == 2
 
 
-def test_naming_another_python_replaces_the_environment(project, monkeypatch):
-    installer = Installer()
-    set_up.set_up(str(project), installer)
-    monkeypatch.setenv("PYTHON", sys.executable)
-    set_up.set_up(str(project), installer)
-    assert installer.calls == 1
-    stamp = project / ".venv/set-up.stamp"
-    monkeypatch.setattr(
-        set_up.sys, "executable", fake_python(project / "python3.99", "printf 3.99")
-    )
-    assert not set_up.usable(str(project / ".venv"), stamp.read_text())
+# What was made by somebody else
+
+
+def a_file(venv):
+    venv.write_text("mine")
+
+
+def a_link_to_nowhere(venv):
+    venv.symlink_to("/no/such/folder")
+
+
+def a_link_to_a_folder(venv):
+    (venv.parent / "elsewhere").mkdir()
+    venv.symlink_to(venv.parent / "elsewhere")
+
+
+def another_environment(venv):
+    venv.mkdir()
+    (venv / "pyvenv.cfg").write_text("mine")
+
+
+@pytest.mark.parametrize(
+    "make", [a_file, a_link_to_nowhere, a_link_to_a_folder, another_environment]
+)
+def test_nothing_foreign_is_removed(project, installer, make):
+    venv = project / ".venv"
+    make(venv)
+    before = sorted(venv.parent.rglob("*"))
+    with pytest.raises(set_up.SetUpError, match=r"\.venv is not of our making; move it away"):
+        set_up.set_up(str(project))
+    assert sorted(venv.parent.rglob("*")) == before
+    assert installer.calls == 0
+
+
+def test_an_environment_that_cannot_be_judged_stays(project, installer, monkeypatch):
+    set_up.set_up(str(project))
+
+    def refuse(path, *arguments):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(PermissionError):
+        set_up.set_up(str(project))
+    assert (project / ".venv/installed").exists()
 
 
 # Machines that lack something
@@ -194,57 +280,178 @@ def test_naming_another_python_replaces_the_environment(project, monkeypatch):
 @pytest.mark.parametrize(
     ("missing", "message"),
     [
-        ({"ensurepip", "pip"}, "no ensurepip and no pip; install them .*apt install python3-venv"),
-        ({"venv"}, "no venv; install .*apt install python3-venv"),
+        (["ensurepip", "pip"], "no ensurepip and no pip; install them .*apt install python3-venv"),
+        (["venv"], "no venv; install .*apt install python3-venv"),
     ],
 )
 def test_a_python_without_the_tools_gets_one_sentence(project, monkeypatch, missing, message):
-    monkeypatch.setattr(set_up, "has", lambda module: module not in missing)
+    monkeypatch.setattr(set_up, "find_spec", without(*missing))
     with pytest.raises(set_up.SetUpError, match=message):
-        set_up.set_up(str(project), Installer())
+        set_up.set_up(str(project))
     assert not (project / ".venv").exists()
 
 
-def wheel(folder):
-    """A package of one empty module."""
-    path = folder / "tiny-1-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("tiny.py", "")
-        file.writestr(
-            "tiny-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1\n"
-        )
-        file.writestr("tiny-1.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
-        file.writestr("tiny-1.dist-info/RECORD", "")
-    return path
+def test_an_environment_without_pip_is_served_by_the_pip_of_the_machine(tmp_path, monkeypatch):
+    venv = tmp_path / ".venv"
+    machine = SimpleNamespace(origin="/machine/pip/__init__.py")
+    monkeypatch.setattr(set_up, "find_spec", lambda name: machine)
+    assert set_up.pip_for(venv)[1:] == ["/machine/pip"]
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin/pip").touch()
+    assert set_up.pip_for(venv)[1:] == ["-m", "pip"]
 
 
-def install(project, requirement):
-    venv = str(project / ".venv")
-    set_up.make_venv(venv)
-    command = set_up.pip_command(venv)
-    set_up.run_pip([*command, "--no-deps", "--no-index", str(requirement)], venv, 2)
-    return command
-
-
-@pytest.mark.skipif(not set_up.has("pip"), reason="this environment was itself made without pip")
-def test_without_ensurepip_the_pip_of_the_machine_installs(project, capsys):
-    command = install(project, wheel(project))
-    assert "--python" in command
-    assert set_up.output_of(project / ".venv/bin/python", "import tiny; print(tiny.__name__)")
-    assert "fetched 1, installed 1 of 2" in capsys.readouterr().out
-
-
-@pytest.mark.skipif(not set_up.has("pip"), reason="this environment was itself made without pip")
-def test_a_failed_download_shows_what_pip_said(project, capsys):
-    with pytest.raises(set_up.SetUpError, match="could not install the packages"):
-        install(project, "there-is-no-such-package==1")
-    assert "No matching distribution found for there-is-no-such-package" in capsys.readouterr().err
-
-
-def test_an_error_ends_the_command_with_a_sentence(monkeypatch, capsys):
+@pytest.mark.parametrize("error", [set_up.SetUpError("what to do"), OSError("what to do")])
+def test_an_error_ends_the_command_with_a_sentence(monkeypatch, capsys, error):
     def fail(explicit):
-        raise set_up.SetUpError("what to do")
+        raise error
 
     monkeypatch.setattr(set_up, "choose_python", fail)
     assert set_up.main() == 1
     assert capsys.readouterr().err == "set-up: what to do\n"
+
+
+# Packages
+
+needs_pip = pytest.mark.skipif(not find_spec("pip"), reason="made without pip")
+
+
+def wheel(folder, name):
+    """A package of one empty module."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}-1-py3-none-any.whl"
+    with zipfile.ZipFile(path, "w") as file:
+        file.writestr(f"{name}.py", "")
+        file.writestr(
+            f"{name}-1.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n"
+        )
+        file.writestr(f"{name}-1.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        file.writestr(f"{name}-1.dist-info/RECORD", "")
+    return path
+
+
+def pin(path, digest=None):
+    """A wheel as `make lock` pins it, with the hash of another machine's wheel before its own."""
+    digest = digest or hashlib.sha256(path.read_bytes()).hexdigest()
+    name = path.name.split("-")[0]
+    return (
+        f"{name}==1 \\\n    --hash=sha256:{'0' * 64} \\\n    --hash=sha256:{digest}\n"
+        "    # via something\n"
+    )
+
+
+def has(venv, module):
+    return bool(set_up.output_of([venv / "bin/python", "-c", f"import {module}; print('yes')"]))
+
+
+@pytest.fixture
+def venv(project, monkeypatch):
+    """An environment without pip, on a machine that has one and no network."""
+    path = project / ".venv"
+    set_up.make_venv(str(path))
+    monkeypatch.setattr(set_up, "find_spec", find_spec)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(project / "wheels"))
+    return path
+
+
+@needs_pip
+def test_uv_alone_comes_by_pip_and_by_its_hash(project, venv, capfd):
+    uv, lock = wheel(project / "wheels", "uv"), project / "requirements.txt"
+    lock.write_text("absent==1\n" + pin(uv, digest="1" * 64) + "uvloop==1\n")
+    with pytest.raises(set_up.SetUpError, match="the message above says why"):
+        set_up.install_uv(set_up.pip_for(venv), venv, lock)
+    assert "DO NOT MATCH THE HASHES" in capfd.readouterr().err
+    lock.write_text("absent==1\n" + pin(uv) + "uvloop==1\n")
+    set_up.install_uv(set_up.pip_for(venv), venv, lock)
+    assert has(venv, "uv")
+
+
+@needs_pip
+def test_a_failed_download_shows_what_pip_said(project, venv, capfd):
+    (project / "requirements.txt").write_text(pin(Path("uv-1.whl"), digest="1" * 64))
+    with pytest.raises(set_up.SetUpError, match="or the network back, the same command starts"):
+        set_up.install_uv(set_up.pip_for(venv), venv, project / "requirements.txt")
+    assert "No matching distribution found for uv==1" in capfd.readouterr().err
+
+
+@pytest.fixture
+def commands(monkeypatch):
+    """The commands that were run; building this project is left out."""
+    commands, run = [], set_up.run
+
+    def note(command, environment=None):
+        commands.append(command)
+        if "--editable" not in command:
+            run(command, environment)
+
+    monkeypatch.setattr(set_up, "run", note)
+    return commands
+
+
+def test_all_else_comes_by_uv_from_where_pip_was_told_to_look(project, venv, commands, monkeypatch):
+    (venv / "bin/uv").symlink_to(UV)
+    tiny = wheel(project / "wheels", "tiny")
+    settings = {"find-links": f"{tiny.parent} /no/such/folder", "no-index": "1"}
+    monkeypatch.setattr(set_up, "pip_settings", lambda pip: settings)
+    (project / "requirements.txt").write_text(pin(tiny, digest="1" * 64))
+    with pytest.raises(set_up.SetUpError):
+        set_up.install_packages(project, venv)
+    (project / "requirements.txt").write_text(pin(tiny))
+    set_up.install_packages(project, venv)
+    assert has(venv, "tiny")
+    last = commands[-1]
+    assert last[-2:] == ["--editable", project]
+    assert {"--no-index", "--no-deps", "--no-build-isolation"} < set(last)
+
+
+@pytest.mark.parametrize("forbidden", [False, True])
+def test_bytecode_is_written_where_python_will_not(project, venv, commands, monkeypatch, forbidden):
+    monkeypatch.setattr(set_up, "run", lambda command, environment: commands.append(command))
+    monkeypatch.setattr(set_up.sys, "dont_write_bytecode", forbidden)
+    (venv / "bin/uv").touch()
+    set_up.install_packages(project, venv)
+    assert ["--compile-bytecode" in command for command in commands] == [forbidden, False]
+
+
+@needs_pip
+def test_pip_says_what_it_is_configured_with(tmp_path, monkeypatch):
+    (tmp_path / "pip.conf").write_text(
+        "[global]\nindex-url = https://global\nfind-links = /elsewhere\nprefer-binary = true\n"
+        "extra-index-url =\n  https://one\n  https://two\n"
+        "[install]\nindex-url = https://install\n[list]\nindex-url = https://list\n"
+    )
+    monkeypatch.setenv("PIP_CONFIG_FILE", str(tmp_path / "pip.conf"))
+    monkeypatch.setenv("PIP_FIND_LINKS", "wheels more")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    settings = set_up.pip_settings([sys.executable, "-m", "pip"])
+    assert settings["find-links"] == "wheels more"
+    assert settings["index-url"] == "https://install"
+    assert settings["extra-index-url"] == "https://one https://two"
+    assert settings["no-index"] == "1"
+    assert set_up.pip_settings(["/no/such/pip"]) == {}
+
+
+def test_uv_gets_the_settings_of_pip_and_the_reader_may_overrule_them(monkeypatch, tmp_path):
+    for name in ["UV_FIND_LINKS", "UV_CACHE_DIR", *set_up.UV_NAMES.values()]:
+        monkeypatch.delenv(name, raising=False)
+    folder = tmp_path / "more wheels"
+    folder.mkdir()
+    links = f"{tmp_path} /no/such/folder {folder.as_uri()} file:///no/such https://host/wheels"
+    settings = {
+        "index-url": "https://index",
+        "extra-index-url": "https://one https://two",
+        "find-links": links,
+        "cert": "/etc/certificates.pem",
+        "timeout": "3",
+    }
+    environment = set_up.uv_environment(settings, "venv")
+    assert environment["UV_INDEX_URL"] == "https://index"
+    assert environment["UV_EXTRA_INDEX_URL"] == "https://one https://two"
+    assert environment["SSL_CERT_FILE"] == "/etc/certificates.pem"
+    assert environment["UV_FIND_LINKS"] == f"{tmp_path},{folder.as_uri()},https://host/wheels"
+    assert environment["UV_CACHE_DIR"] == "venv/cache"
+    monkeypatch.setenv("UV_INDEX_URL", "https://mine")
+    monkeypatch.setenv("UV_CACHE_DIR", "mine")
+    environment = set_up.uv_environment(settings, "venv")
+    assert (environment["UV_INDEX_URL"], environment["UV_CACHE_DIR"]) == ("https://mine", "mine")

@@ -1,5 +1,6 @@
 """The Makefile's recipes: words arrive as they were given, and no folder's name is ever run."""
 
+import os
 import shutil
 import subprocess
 
@@ -7,6 +8,7 @@ import pytest
 
 from tools.collection import ROOT
 
+SET_BY_MAKE = {"XLA_RESULTS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS"}
 SHOW = """#!/bin/sh
 for word in "$@"; do echo "word: $word"; done
 echo "results: $XLA_RESULTS"
@@ -20,13 +22,16 @@ def make(request, tmp_path):
     folder = tmp_path / request.param
     (folder / ".venv" / "bin").mkdir(parents=True)
     shutil.copy(ROOT / "Makefile", folder)
-    python = folder / ".venv" / "bin" / "python"
-    python.write_text(SHOW)
-    python.chmod(0o755)
+    for program in ("python", "jupyter"):
+        path = folder / ".venv" / "bin" / program
+        path.write_text(SHOW)
+        path.chmod(0o755)
+    # These tests may have been started by `make test`, whose variables are not meant for them.
+    own = {name: value for name, value in os.environ.items() if name not in SET_BY_MAKE}
 
     def run(*words):
         command = ["make", "PYTHON=true", *words]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert not list(tmp_path.rglob("ran"))
         return folder, done.stdout.splitlines()
@@ -58,3 +63,8 @@ def test_a_checkpoint_goes_into_the_package(make):
 def test_an_address_is_one_word(make):
     _, lines = make("address", "REPO=me/notes $$(touch ran)")
     assert words(lines) == ["-m", "tools.address", "me/notes $(touch ran)"]
+
+
+def test_a_folder_for_lab_is_one_word(make):
+    _, lines = make("lab", "FOLDER=a b $$(touch ran)")
+    assert words(lines)[-1] == "a b $(touch ran)"

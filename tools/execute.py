@@ -13,7 +13,7 @@ import nbformat
 from tools.collection import ROOT, UsageError, choose, read
 from tools.memory import PeakMemory
 from tools.readme import keep_cost, keep_overview
-from tools.recorded import keep_results
+from tools.recorded import keep_results, lend_results
 
 CELL_SECONDS = 1800  # a cell that takes longer hangs
 KERNEL_ARGUMENTS = ["--log-level=ERROR"]  # a kernel's own log does not belong in the progress
@@ -153,6 +153,7 @@ def refresh(notebooks):
 def refresh_one(path):
     root, notebook = path.parent.parent, read(path)
     with tempfile.TemporaryDirectory() as folder, PeakMemory() as peak:
+        lend_results(path, Path(folder), root)
         start = time.perf_counter()
         execute(notebook, path.parent, Path(folder))
         seconds = time.perf_counter() - start

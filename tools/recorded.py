@@ -16,6 +16,14 @@ def results(root):
     return found
 
 
+def lend_results(path, fresh, root):
+    """Copy what the other notebooks have recorded into the folder `fresh`, for that at `path`."""
+    owners = recorders(read_all(root))
+    for result in (root / "results").glob("*.json"):
+        if owners.get(result.stem, path) != path:
+            shutil.copy(result, fresh)
+
+
 def keep_results(path, fresh, root):
     """Take into the folder what the notebook at `path` has just recorded in the folder `fresh`.
 

@@ -30,7 +30,7 @@ def compare(
     Results may be arrays, tensors, numbers, strings, or lists, tuples and dicts of them; they
     agree when shapes match and no number differs by more than `tolerance` relative to the largest
     finite magnitude of its array; integers and strings must be equal. rounds: samples for each
-    candidate. block: seconds that a sample lasts at least, by enough calls in it. strict: whether
+    candidate. block: about the seconds that a sample lasts, by enough calls in it. strict: whether
     a candidate that fails is an error in the end, or only recorded. clock: gives seconds; tests
     bring their own. Introduced in notebook 01.
 

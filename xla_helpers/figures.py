@@ -2,7 +2,8 @@
 
 A picture is made in three steps: axes from `new_axes`, something drawn with `draw_lines`,
 `draw_bars`, `draw_dots` or a `plot_...` function, and `finish` or `picture` at the end. Nothing
-here shows or saves, and no setting of matplotlib is changed. `ax` is always the axes to draw in.
+here shows a figure or writes a file, and no setting of matplotlib is changed.
+`ax` is always the axes to draw in.
 """
 
 import math
@@ -71,7 +72,7 @@ def new_axes(height: float = 3.2, panels: int = 1, down: bool = False) -> Axes |
 
 
 def draw_lines(ax: Axes, lines: Mapping[str, Sequence | tuple[Sequence, Sequence]], **style):
-    """A line for each label, in its colour, with the label at its end once `finish` is called.
+    """A line for each label, in its colour; `finish` writes the labels at the ends, given these.
 
     lines: label to heights, or to a pair of places and heights. style: as for `Axes.plot`.
 
@@ -158,6 +159,7 @@ def beside(
         va="center",
         fontsize=SMALL,
         color=colour,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
     )
 
 
@@ -293,19 +295,42 @@ def label_lines(ax: Axes, lines: Mapping[str, Line2D]) -> None:
     ax.autoscale_view()  # limits that nobody set are only settled when they are asked for
     ends = {label: (line.get_xdata()[-1], line.get_ydata()[-1]) for label, line in lines.items()}
     heights = {label: ax.transData.transform(end)[1] * points for label, end in ends.items()}
-    floor = -math.inf
-    for label in sorted(ends, key=heights.get):
-        floor = max(heights[label], floor + LABEL_DISTANCE)
+    for label, height in _apart(heights, LABEL_DISTANCE).items():
         ax.annotate(
             label,
             ends[label],
-            xytext=(8, floor - heights[label]),
+            xytext=(8, height - heights[label]),
             textcoords="offset points",
             color=lines[label].get_color(),
             va="center",
             weight="bold",
             annotation_clip=False,
         )
+
+
+def _apart(heights, distance):
+    """Heights at least `distance` apart: what is too close spreads around its middle."""
+    groups = []  # lists of names from below; those of one group stand at equal distances
+    for name in sorted(heights, key=heights.get):
+        groups.append([name])
+        while len(groups) > 1 and _bottom(groups[-1], heights, distance) < distance + _top(
+            groups[-2], heights, distance
+        ):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    return {
+        name: _bottom(group, heights, distance) + i * distance
+        for group in groups
+        for i, name in enumerate(group)
+    }
+
+
+def _bottom(group, heights, distance):
+    middle = sum(heights[name] for name in group) / len(group)
+    return middle - (len(group) - 1) / 2 * distance
+
+
+def _top(group, heights, distance):
+    return _bottom(group, heights, distance) + (len(group) - 1) * distance
 
 
 class Picture:

@@ -257,7 +257,7 @@ def plot_overview(results, *, ax: Axes | None = None, title: str = "") -> Axes:
     ax.set_ylim(len(rows) - 0.4, -1.2)
     ax.set_xscale("log")
     low, high = ax.get_xlim()
-    ax.set_xlim(min(low, 0.4), 1.6 * max(high, 2))
+    ax.set_xlim(min(low, 0.4), 2.2 * max(high, 2))
     ax.set_xticks([tick for tick in TICKS if low < tick < high or tick in (0.5, 1, 2)])
     times_axis(ax.xaxis)
     title = title or "How many times faster XLA is than the graph"

@@ -44,8 +44,12 @@ class Result:
 
     @property
     def xla_against_graph(self) -> Ratio | None:
-        """How many times faster its first XLA row is than its first graph; None without both."""
-        rows = {mode_of(label): label for label in reversed(self.comparison.measurements)}
+        """How many times faster its first XLA row is than its first graph; None without both.
+
+        A row counts when its label begins with the mode itself, as "graph" or "XLA, padded" do.
+        """
+        labels = reversed(self.comparison.measurements)
+        rows = {mode_of(x): x for x in labels if x.startswith(str(mode_of(x)))}
         if not {"graph", "XLA"} <= set(rows):
             return None
         return self.comparison.ratio(rows["XLA"], rows["graph"])
@@ -67,7 +71,8 @@ def record(
     name: small letters, digits and hyphens; an earlier file of that name is replaced.
     comparison: a `Comparison`, or label to the seconds of a single call. what: what was measured,
     with its sizes, in one line: only results with the same words are set side by side. folder:
-    where to, by default `results_folder()`. Introduced in notebook 01, explained in notebook 12.
+    where to; by default what the environment variable ``XLA_RESULTS`` names, or a folder for
+    temporary files. Introduced in notebook 01, explained in notebook 12.
 
     Returns: the path of the file.
     Raises: ValueError for another name, or a comparison without measurements.
@@ -112,8 +117,8 @@ def _candidate(comparison, label):
 def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
     """Read results, from files and from all JSON files in folders.
 
-    places: the files and folders, by default `results_folder()`. Introduced in notebook 05,
-    explained in notebook 12.
+    places: the files and folders, by default the one to which `record` writes. Introduced in
+    notebook 05, explained in notebook 12.
 
     Returns: the results, and for each file that was skipped the reason.
     """

@@ -67,7 +67,7 @@ def measure(
     """Time ``fn(*args)``: its first call alone, then a block of calls in each round.
 
     label: what it is called, by default the function's name. rounds: samples to take. block:
-    seconds that each lasts at least, by enough calls in it. clock: gives seconds; tests bring
+    about the seconds that each lasts, by enough calls in it. clock: gives seconds; tests bring
     their own. The device has finished when the clock is read, and the garbage collector rests
     meanwhile, as in `timeit`. For a first call that compiles, pass a function that has not been
     called yet. Introduced in notebook 01.

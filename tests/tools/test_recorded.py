@@ -3,7 +3,7 @@
 import pytest
 
 from tools.collection import ROOT, UsageError, read_all, recorders
-from tools.recorded import keep_results, results
+from tools.recorded import keep_results, lend_results, results
 
 
 @pytest.fixture
@@ -32,6 +32,14 @@ def test_what_was_recorded_replaces_what_was_there(project, result):
     keep_results(project / "notebooks" / "01_one.ipynb", project / "fresh", project)
     assert names(project) == ["mean", "product", "sum"]
     assert {"a large sum", "a sum"} == {found.what for found in results(project)}
+
+
+def test_a_notebook_sees_what_the_others_have_recorded(project):
+    (project / "fresh").mkdir()
+    lend_results(project / "notebooks" / "01_one.ipynb", project / "fresh", project)
+    assert [path.stem for path in (project / "fresh").iterdir()] == ["product"]
+    keep_results(project / "notebooks" / "01_one.ipynb", project / "fresh", project)
+    assert names(project) == ["product"]
 
 
 def test_what_is_no_longer_recorded_goes(project, result, save):

@@ -185,7 +185,7 @@ def three(examples):
     return [
         examples.result("fast", "fast", graph=8.0, XLA=1.0),
         examples.result("no XLA", graph=1.0, eager=2.0),
-        examples.result("slow", "slow", eager=9.0, plain=1.0, **{"True": 3.0}),
+        examples.result("slow", "slow", eager=9.0, graph=1.0, XLA=3.0),
         examples.result("once", graph=(3.0,), XLA=(1.0,)),
         examples.result("no graph", eager=1.0, XLA=2.0),
         examples.result("same", "same", graph=1.0, XLA=1.0),

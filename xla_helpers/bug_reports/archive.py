@@ -20,7 +20,7 @@ REPORT, GRAPH, STABLEHLO = "report.json", "graph.pbtxt", "stablehlo.mlir"
 
 
 def read_bug_report(path: str | Path) -> BugReport:
-    """The report in the archive at `path`.
+    """The report in the archive at `path`. Introduced in notebook 09.
 
     Raises: BugReportError when it is none, a damaged one, or one of another format.
     """

@@ -1,12 +1,15 @@
 """How results are shown: one table in text and in HTML, with units chosen for the eye."""
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from numbers import Real
 
 PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
+
+NUMERAL = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 
 LONG = 40  # characters of a text that may go on in a next line
 
@@ -35,7 +38,8 @@ class Table:
     """A result that shows itself as a table: text in a terminal, HTML in a notebook.
 
     A subclass gives `_title()` (one line), `_columns()` and `_rows()`. A column of numbers stands
-    on the right, all others on the left; units of `Seconds` and `Bytes` stand below each other.
+    on the right, also when they are text already, and all others on the left; the units of
+    `Seconds` and `Bytes` stand below each other.
     """
 
     def __str__(self):
@@ -128,7 +132,14 @@ def _with_unit(value, unit):
 
 def _numeric(cells):
     shown = [cell for cell in cells if cell != ""]
-    return bool(shown) and all(isinstance(cell, Real) for cell in shown)
+    return bool(shown) and all(map(_is_number, shown))
+
+
+def _is_number(cell):
+    """Numbers, and text that shows nothing else."""
+    if isinstance(cell, Real):
+        return True
+    return isinstance(cell, str) and NUMERAL.fullmatch(cell) is not None
 
 
 def _texts(cells):

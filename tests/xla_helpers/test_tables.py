@@ -98,8 +98,8 @@ def test_text():
 Title.
 fruit  count  price    wait  size  mixed
 -----  -----  -----  ------  ----  -----
-apple      7  4.00   1.2 ms   4 B  3
-fig       12  0.5     12 s         none"""
+apple      7   4.00  1.2 ms   4 B  3
+fig       12    0.5   12 s         none"""
     )
 
 
@@ -125,7 +125,7 @@ def test_html_says_the_same_as_text():
 
 
 def test_numbers_stand_on_the_right_and_all_else_on_the_left():
-    styles = [SHORT_TEXT, NUMBER, SHORT_TEXT, NUMBER, NUMBER, SHORT_TEXT]
+    styles = [SHORT_TEXT, *[NUMBER] * 4, SHORT_TEXT]  # a text that shows a number is one
     assert [style for style, _ in cells(FRUIT, "th")] == styles
     assert [style for style, _ in cells(FRUIT)] == 2 * styles
     assert "right" in NUMBER and "left" in SHORT_TEXT and "left" in LONG_TEXT

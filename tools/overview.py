@@ -3,14 +3,9 @@
 import matplotlib
 
 from xla_helpers import picture, plot_overview
-from xla_helpers.plots import overview
+from xla_helpers.plots import overview as rows
 
 matplotlib.use("Agg")
-
-
-def rows(results):
-    """The lines of the picture, from the top: pairs of a result and its ratio."""
-    return overview(results)
 
 
 def describe(results):

@@ -115,10 +115,10 @@ class Check(Table):
 
     def _how(self, outcome):
         """In words, how an outcome differs from eager's."""
-        if outcome.difference is None:
+        difference = outcome.difference
+        if difference is None:
             what = ("a result", "an error") if outcome.error is None else ("an error", "a result")
             return f"gives {what[0]} instead of {what[1]}"
-        difference = outcome.difference
         if difference.reason == "numbers":
             return f"differs by {difference.size:.1g}, allowed {self.tolerance:.1g}"
         if difference.reason == "entries":

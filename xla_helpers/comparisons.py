@@ -7,7 +7,7 @@ import numpy as np
 
 from .agreement import TOLERANCE, Difference
 from .ratios import Ratio, bootstrap_ratio
-from .tables import Seconds, Table
+from .tables import Seconds, Table, tabulate
 from .timing import Measurement
 
 
@@ -96,7 +96,13 @@ class Comparison(Table):
 
     def against(self, *rivals: str) -> Table:
         """The same table with a column of ratios for each of `rivals` that was measured."""
-        return _Against(self, tuple(rival for rival in rivals if rival in self.measurements))
+        rivals = [rival for rival in rivals if rival in self.measurements]
+        heads = [f"against {rival}" for rival in rivals]
+        empty = [""] * (3 + len(rivals))
+        rows = [self._row(m, rivals) for m in self.measurements.values()]
+        rows += [[label, *empty, str(why)] for label, why in self.failures.items()]
+        columns = ["", "first call", "median", "spread", *heads, "note"]
+        return tabulate(self._title(), columns, rows)
 
     def calls_to_repay(
         self, label: str, baseline: str | None = None, cost: float | None = None
@@ -132,31 +138,8 @@ class Comparison(Table):
     def _view(self):
         return self.against(*list(self.measurements)[:1])
 
-
-@dataclass(frozen=True, repr=False)
-class _Against(Table):
-    """A `Comparison` as a table, with a column of ratios for each rival."""
-
-    comparison: Comparison
-    rivals: tuple[str, ...]
-
-    def _title(self):
-        return self.comparison._title()
-
-    def _columns(self):
-        ratios = [f"against {rival}" for rival in self.rivals]
-        return ["", "first call", "median", "spread", *ratios, "note"]
-
-    def _rows(self):
-        empty = [""] * (3 + len(self.rivals))
-        failed = [[label, *empty, str(why)] for label, why in self.comparison.failures.items()]
-        return [self._row(m) for m in self.comparison.measurements.values()] + failed
-
-    def _row(self, m):
-        ratios = [
-            "" if m.label == rival else repr(self.comparison.ratio(m.label, rival))
-            for rival in self.rivals
-        ]
+    def _row(self, m, rivals):
+        ratios = ["" if m.label == x else repr(self.ratio(m.label, x)) for x in rivals]
         seconds = map(Seconds, (m.first, m.median, m.spread))
         return [m.label, *seconds, *ratios, "noisy" if m.noisy else ""]
 
@@ -194,7 +177,11 @@ class Sweep(Table):
 
     def against(self, *rivals: str) -> Table:
         """The same table with the last label's ratio to each of `rivals` that was measured."""
-        return _SweepAgainst(self, tuple(rival for rival in rivals if rival in self.labels[:-1]))
+        labels = self.labels
+        rivals = [rival for rival in rivals if rival in labels[:-1]]
+        heads = [f"{labels[-1]} against {rival}" for rival in rivals]
+        rows = [self._row(size, rivals) for size in self.comparisons]
+        return tabulate(self._title(), [self.name, *labels, *heads], rows)
 
     def _title(self):
         return f"Median seconds per call over {self.name}."
@@ -208,26 +195,7 @@ class Sweep(Table):
     def _view(self):
         return self.against(*self.labels[:1])
 
-
-@dataclass(frozen=True, repr=False)
-class _SweepAgainst(Table):
-    """A `Sweep` as a table, with a column of the last label's ratios for each rival."""
-
-    sweep: Sweep
-    rivals: tuple[str, ...]
-
-    def _title(self):
-        return self.sweep._title()
-
-    def _columns(self):
-        labels = self.sweep.labels
-        return [self.sweep.name, *labels, *(f"{labels[-1]} against {x}" for x in self.rivals)]
-
-    def _rows(self):
-        return [self._row(size, c) for size, c in self.sweep.comparisons.items()]
-
-    def _row(self, size, comparison):
-        labels = self.sweep.labels
-        medians = [Seconds(comparison[label].median) for label in labels]
-        ratios = [repr(comparison.ratio(labels[-1], rival)) for rival in self.rivals]
+    def _row(self, size, rivals):
+        medians = [Seconds(self[size][label].median) for label in self.labels]
+        ratios = [repr(self[size].ratio(self.labels[-1], rival)) for rival in rivals]
         return [size, *medians, *ratios]

@@ -11,15 +11,20 @@ from .checkpoints import find_checkpoint
 from .timing import Measurement, measure
 from .comparing import compare, sweep
 from .comparisons import Comparison, ComparisonError, Failure, Sweep, SweepError
+from .evidence import Evidence
+from .subjects import Subject
 from .ratios import Ratio
 from .agreement import Difference, largest_difference
 
 # Explain
-from .compilations import Call, Compilation, CompilationLog, compilations_in, watch_compilations
+from .compilations import Call, CompilationLog
+from .logs import Compilation, compilations_in, watch_compilations
 from .reasons import Reason
-from .profiles import Profile, part_of, profile
+from .layers import layer_at, layers_of
+from .profiles import Profile, profile
 from .programs import Array, Kernel, Program, inspect_program, optimised_module
 from .checking import Check, Outcome, check
+from .operations import Draw, Refusal
 from .errors import CaughtError, expect_error, not_yet
 
 # Run elsewhere
@@ -68,6 +73,8 @@ __all__ = [
     "Compilation",
     "CompilationLog",
     "Difference",
+    "Draw",
+    "Evidence",
     "Failure",
     "Fingerprint",
     "Kernel",
@@ -80,11 +87,13 @@ __all__ = [
     "Published",
     "Ratio",
     "Reason",
+    "Refusal",
     "Replay",
     "Result",
     "Run",
     "Seconds",
     "Spec",
+    "Subject",
     "Sweep",
     "SweepError",
     "Table",
@@ -100,10 +109,11 @@ __all__ = [
     "format_seconds",
     "inspect_program",
     "largest_difference",
+    "layer_at",
+    "layers_of",
     "measure",
     "not_yet",
     "optimised_module",
-    "part_of",
     "picture",
     "plot_calls",
     "plot_checks",

@@ -1,22 +1,28 @@
 """How far two results differ, whatever they are made of."""
 
+import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 TOLERANCE = 1e-4  # largest relative difference of results that still count as equal
+FLOOR = 1e-3  # of the largest number in a result: an array's own scale is at least that
+ZERO = 1e-5  # of the same: an array whose numbers all lie below it is practically zero
 
 
 @dataclass(frozen=True)
 class Difference:
     """How a result differs from a reference, where it differs most.
 
-    size: largest difference, relative to the largest finite magnitude of its array; infinity
-    where numbers cannot say it. place: the part, such as ``result['loss'][1]``. reason: what
-    differs: "numbers", "parts", "shape", "type", "entries" (of integers or text) or "NaN".
-    here, there: what the two sides have, for the reasons that are no numbers.
+    size: largest difference, relative to the largest finite magnitude of its array, with a floor
+    (see `largest_difference`); infinity where numbers cannot say it. place: the part, such as
+    ``result['loss'][1]``. reason: what differs: "numbers", "parts", "shape", "type", "entries" (of
+    integers or text) or "NaN".
+    here, there: what the two sides have, for the reasons that are no numbers. absolute: the
+    largest difference as it is, for numbers. zeros: the places of the whole result whose numbers
+    differ and are practically zero, which `size` leaves out.
     """
 
     size: float = 0.0
@@ -24,16 +30,23 @@ class Difference:
     reason: str = "numbers"
     here: object = None
     there: object = None
+    absolute: float = 0.0
+    zeros: tuple[str, ...] = ()
 
     def within(self, tolerance: float) -> bool:
-        """Whether a difference of `tolerance` allows it; nothing allows other parts or NaN."""
-        return self.size <= tolerance
+        """Whether a difference of `tolerance` allows it; nothing allows other parts or NaN.
+
+        A tolerance of 0 asks for equality, of what is practically zero too.
+        """
+        exact = tolerance > 0 or (self.absolute == 0 and not self.zeros)
+        return self.size <= tolerance and exact
 
     def describe(self, one: str = "its", other: str = "the reference") -> str:
         """In words. one: whose result it is, such as "its" or "XLA's". other: the other side."""
         what = f"{one} {self.place}"
         if self.reason == "numbers":
-            return f"{what} differs from {other} by {self.size:.2g} (relative)"
+            numbers = f"{self.size:.2g} (relative), {self.absolute:.2g} (absolute)"
+            return f"{what} differs from {other} by {numbers}"
         if self.reason == "entries":
             return f"{what} differs from {other} in {self.here} of {self.there} entries"
         if self.reason == "NaN":
@@ -41,34 +54,112 @@ class Difference:
         return f"{what} has {self.reason} {self.here}, {other} has {self.there}"
 
 
-def largest_difference(result, reference, equal_nan: bool = False) -> Difference:
+def largest_difference(
+    result, reference, equal_nan: bool = False, name: str = "result"
+) -> Difference:
     """The largest difference of two results: arrays, tensors, numbers, text, or nests of them.
 
-    result, reference: the two; the largest magnitudes of `reference` are the scale. equal_nan:
-    whether NaN equals NaN in the same place. Introduced in notebook 09.
+    result, reference: the two; the largest magnitude of each array of `reference` is its scale.
+    equal_nan: whether NaN equals NaN in the same place. name: what the whole is called. Nests are
+    lists, tuples, mappings, data classes, ragged and sparse tensors. Introduced in notebook 09.
+
+    Of several arrays, the scale of each is at least `FLOOR` of the largest number in the whole, or
+    of one where that is larger, because rounding is of that size. An array that lies below `ZERO`
+    of it may be what rounding left of a zero: its differences are only named, in `zeros`.
 
     Returns: a `Difference`, of infinite size when parts, shapes, types, integers or text differ,
     or a number is NaN.
+    Raises: TypeError for what is neither numbers nor text.
     """
-    left, right = dict(_leaves(result)), dict(_leaves(reference))
+    return difference_of(dict(leaves(result, name)), dict(leaves(reference, name)), equal_nan, name)
+
+
+def difference_of(left, right, equal_nan: bool = False, name: str = "result") -> Difference:
+    """The same for results that were taken apart already, place to array."""
     if left.keys() != right.keys():
-        return Difference(math.inf, reason="parts", here=list(left), there=list(right))
-    found = [_difference(path, left[path], right[path], equal_nan) for path in left]
-    return max(found, key=lambda difference: difference.size, default=Difference())
+        return Difference(math.inf, name, "parts", list(left), list(right))
+    largest = max(map(_magnitude, [*left.values(), *right.values()]), default=0.0)
+    unit = min(1.0, largest)
+    found = [_difference(path, left[path], right[path], equal_nan, unit) for path in left]
+    zeros = tuple(one.place for one in found if one.size == 0 < one.absolute)
+    worst = max(found, key=by_size, default=Difference(place=name))
+    return dataclasses.replace(worst, zeros=zeros)
 
 
-def _leaves(result, path="result"):
+def by_size(difference: Difference):
+    """What the largest of several differences is the largest of."""
+    return difference.size, difference.absolute
+
+
+def as_arrays(result):
+    """A result with arrays of NumPy in place of its leaves, and dicts of what has named parts."""
+    parts = _parts(result)
+    if parts is None:
+        return None if result is None else as_array(result)
     if isinstance(result, Mapping):
-        for key, value in result.items():
-            yield from _leaves(value, f"{path}[{key!r}]")
-    elif isinstance(result, (list, tuple)):
-        for i, value in enumerate(result):
-            yield from _leaves(value, f"{path}[{i}]")
+        return {key: as_arrays(part) for key, part in result.items()}
+    if isinstance(result, (list, tuple)) and not hasattr(result, "_fields"):
+        return (list if isinstance(result, list) else tuple)(map(as_arrays, result))
+    return {name.removeprefix("."): as_arrays(part) for name, part in parts.items()}
+
+
+def leaves(result, path: str = "result") -> Iterator[tuple[str, np.ndarray]]:
+    """Every array of a result, with the place where it stands.
+
+    Raises: TypeError for what is neither numbers nor text.
+    """
+    parts = _parts(result)
+    if parts is not None:
+        for key, part in parts.items():
+            yield from leaves(part, f"{path}{key}")
     elif result is not None:
-        yield path, np.asarray(result)
+        yield path, as_array(result, path)
 
 
-def _difference(place, a, b, equal_nan):
+def as_array(leaf, path: str = "result") -> np.ndarray:
+    """A tensor, variable, number or text as NumPy; bytes stand for text.
+
+    Raises: TypeError for anything else.
+    """
+    if hasattr(leaf, "assign"):
+        leaf = leaf.numpy()
+    array = np.asarray(leaf.encode() if isinstance(leaf, str) else leaf)
+    if array.dtype.kind == "U":
+        array = np.char.encode(array, "utf-8")
+    if array.dtype.kind == "O" and not all(isinstance(x, (bytes, str)) for x in array.flat):
+        kind = type(leaf).__name__
+        raise TypeError(f"`{path}` is a {kind}: only numbers, text and nests of them are compared")
+    return array
+
+
+PARTS = {
+    "RaggedTensor": ("values", "row_splits"),
+    "SparseTensor": ("indices", "values", "dense_shape"),
+    "IndexedSlices": ("indices", "values"),
+}
+"""What TensorFlow's tensors of several parts are made of."""
+
+
+def _parts(result):
+    """What a nest is made of: key to part; None for a leaf."""
+    if isinstance(result, Mapping):
+        return {f"[{key!r}]": part for key, part in result.items()}
+    if isinstance(result, (list, tuple)) and not hasattr(result, "_fields"):
+        return {f"[{i}]": part for i, part in enumerate(result)}
+    names = PARTS.get(type(result).__name__) or getattr(result, "_fields", None)
+    if names is None and dataclasses.is_dataclass(result):
+        names = [field.name for field in dataclasses.fields(result)]
+    return names and {f".{name}": getattr(result, name) for name in names}
+
+
+def _magnitude(array):
+    if array.dtype.kind not in "fcV":
+        return 0.0
+    finite = array[np.isfinite(array)] if array.dtype.kind in "fc" else array.astype(np.float64)
+    return float(np.max(np.abs(finite), initial=0.0))
+
+
+def _difference(place, a, b, equal_nan, unit):
     if a.shape != b.shape:
         return Difference(math.inf, place, "shape", a.shape, b.shape)
     if _is_text(a) != _is_text(b):
@@ -82,15 +173,18 @@ def _difference(place, a, b, equal_nan):
     if np.isnan(a).any() or np.isnan(b).any():
         counts = (int(np.count_nonzero(np.isnan(x))) for x in (a, b))
         return Difference(math.inf, place, "NaN", *counts)
-    return Difference(_largest(a, b), place)
+    return _numbers(place, a, b, unit)
 
 
-def _largest(a, b):
+def _numbers(place, a, b, unit):
     finite = np.isfinite(a) & np.isfinite(b)
     if not np.array_equal(a[~finite], b[~finite]):
-        return math.inf
-    scale = np.max(np.abs(b[finite]), initial=np.finfo(np.float32).tiny)
-    return float(np.max(np.abs(a[finite] - b[finite]), initial=0) / scale)
+        return Difference(math.inf, place, absolute=math.inf)
+    absolute = float(np.max(np.abs(a[finite] - b[finite]), initial=0))
+    if absolute == 0 or max(_magnitude(a), _magnitude(b)) < ZERO * unit:
+        return Difference(0.0, place, absolute=absolute)
+    scale = max(_magnitude(b) or _magnitude(a), FLOOR * unit)
+    return Difference(absolute / scale, place, absolute=absolute)
 
 
 def _is_text(array):

@@ -1,33 +1,52 @@
 """Run a function eagerly, as a graph and compiled, and say where the three part."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .agreement import TOLERANCE, Difference, largest_difference
+from .agreement import TOLERANCE, Difference, leaves
 from .errors import headline
-from .operations import checks_in, draws_in, operations_in, unsupported_in
-from .tables import Table, cut
-from .validation import check_callable
+from .evidence import Evidence
+from .layers import layers_of
+from .modes import run_functions_eagerly
+from .operations import (
+    Draw,
+    Refusal,
+    checks_in,
+    draws_in,
+    effects_in,
+    operations_in,
+    refused_by_keras,
+    unsupported_in,
+)
+from .state import NUMPY_STREAM, PYTHON_STREAM
+from .tables import Table, cut, tabulate
+from .targets import as_tensors, holds_no_python, name_of, plain_callable, resolve
+from .trials import Stage
+from .validation import check_tolerance
 
 SHOWN = 64  # characters of an outcome in a table
 ENTRIES = 6  # entries of an array that are shown
+NAMES = 3  # names of variables or arrays that a sentence holds
 
 
 @dataclass(frozen=True)
 class Outcome:
     """What one mode made of a call.
 
-    result: what it returned, tensors as NumPy arrays; None after an error. error: what it raised.
-    difference: from eager's result; None where one of the two has no result. agrees: whether it
-    came out as in eager mode, to the tolerance of the check.
+    result: what it returned, tensors as NumPy arrays, and dicts for what has named parts; None
+    after an error. error: what it raised. state: the variables that it changed, name to value.
+    evidence: what ran. difference: from the first mode, in the result or a variable; None where
+    one of the two has no result. agrees: whether it came out as in the first mode, to the
+    tolerance of the check.
     """
 
     mode: str
     result: object = None
     error: Exception | None = None
+    state: dict[str, np.ndarray] = field(default_factory=dict)
+    evidence: Evidence = Evidence()
     difference: Difference | None = None
     agrees: bool = True
 
@@ -41,19 +60,27 @@ class Outcome:
 
 @dataclass(frozen=True, repr=False)
 class Check(Table):
-    """The outcomes of one call in three modes: "eager", "graph" and "XLA".
+    """The outcomes of one call in each mode: "eager", "graph" and "XLA".
 
-    function: its name. outcomes: mode to `Outcome`. unsupported: the operations because of which
-    XLA refuses the function. vanished: the checks in the graph that XLA leaves out, by name.
-    random: the operations in the graph that draw random numbers. tolerance: the relative
-    difference that was allowed.
+    function: its name. outcomes: mode to `Outcome`, without "eager" for what holds no Python.
+    unsupported: what XLA refuses in the function. switched_off: the layers because of which Keras
+    leaves XLA out when it decides. vanished: the checks in the graph that XLA leaves out, by name.
+    draws: the operations in the graph that draw random numbers. depends_on: Python's own state
+    that a call changes and that changes the next call, by name. not_put_back: all of Python's
+    state that a call changes, and what else lasts, in words. itself: how the graph, called twice,
+    differs from itself.
+    tolerance: the relative difference that was allowed.
     """
 
     function: str
     outcomes: dict[str, Outcome]
-    unsupported: tuple[str, ...] = ()
+    unsupported: tuple[Refusal, ...] = ()
+    switched_off: tuple[Refusal, ...] = ()
     vanished: tuple[str, ...] = ()
-    random: tuple[str, ...] = ()
+    draws: tuple[Draw, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    not_put_back: tuple[str, ...] = ()
+    itself: Difference | None = None
     tolerance: float = TOLERANCE
 
     def __getitem__(self, mode: str) -> Outcome:
@@ -66,89 +93,174 @@ class Check(Table):
 
     @property
     def differing(self) -> dict[str, Outcome]:
-        """Mode to its outcome, for the modes in which it came out otherwise than eagerly."""
-        return {mode: o for mode, o in self.outcomes.items() if not o.agrees}
+        """Mode to its outcome, for the modes in which it came out otherwise than in the first.
+
+        Other numbers count only where they can be compared; see `decidable`.
+        """
+        different = {mode: o for mode, o in self.outcomes.items() if not o.agrees}
+        if self._comparable:
+            return different
+        return {mode: o for mode, o in different.items() if o.difference is None}
+
+    @property
+    def settled(self) -> bool:
+        """Whether the graph, called twice from one state, did the same both times."""
+        return self.itself is None or self.itself.within(self.tolerance)
+
+    @property
+    def decidable(self) -> bool:
+        """False where numbers differ that are drawn anew, so that nobody can say what is right."""
+        return self._comparable or all(o.agrees or o.error for o in self.outcomes.values())
+
+    @property
+    def compared(self) -> bool:
+        """Whether there was anything to compare: a result, a variable that changed, an error."""
+        return bool(self.errors) or any(_holds(o) for o in self.outcomes.values())
 
     @property
     def agrees(self) -> bool:
         """True when all modes gave the same result, and XLA left out no check."""
-        return not (self.errors or self.differing or self.vanished)
+        same = not (self.errors or self.differing or self.vanished)
+        return same and self.compared and self.decidable and self.settled
 
     @property
     def summary(self) -> str:
         """What was found, in a sentence or a few."""
-        return " ".join(self._sentences()) or "The same result in all three modes."
+        return " ".join([*self._sentences(), *self._remarks()])
+
+    @property
+    def _comparable(self):
+        return self.settled and not self.draws and not self.depends_on
 
     def _sentences(self):
         if len(self.errors) == len(self.outcomes):
             yield "It fails in every mode: look at the arguments first."
         if self.unsupported:
-            yield f"XLA does not support {', '.join(self.unsupported)}."
+            yield f"XLA does not support {_places(self.unsupported)}."
         for mode, outcome in self.differing.items():
             if not (mode == "XLA" and self.unsupported):
                 yield f"{mode} {self._how(outcome)}."
         if self.vanished:
             number = "a check" if len(self.vanished) == 1 else f"{len(self.vanished)} checks"
             yield f"XLA leaves out {number}: {', '.join(self.vanished)}."
-        if self.differing and self.random:
-            yield f"It draws random numbers ({', '.join(self.random)}): each mode may draw its own."
+        if not self.settled:
+            how = self.itself.describe("its", "the first time")
+            yield f"The graph differs from itself, so other numbers say nothing: {how}."
+        elif not self.decidable:
+            yield self._not_decidable()
+        if self.agrees:
+            yield self._same()
+        elif not self.compared:
+            yield "It returns nothing and changes no variable: there was nothing to compare."
+
+    def _not_decidable(self):
+        modes = [mode for mode, o in self.outcomes.items() if not (o.agrees or o.error)]
+        where = f"Not decidable for {' and '.join(modes)}:"
+        if self.draws:
+            draws = ", ".join(map(str, self.draws))
+            return f"{where} it draws random numbers ({draws}), and each mode may draw its own."
+        names = ", ".join(self.depends_on)
+        return f"{where} it depends on {names}, which cannot be put back; see `fresh`."
+
+    def _same(self):
+        where = "in all three modes" if len(self.outcomes) == 3 else "as a graph and under XLA"
+        changed = dict.fromkeys(name for o in self.outcomes.values() for name in o.state)
+        same = ["result"] if any(_returns(o) for o in self.outcomes.values()) else []
+        same += [f"values in {_variables(list(changed))}"] if changed else []
+        return f"The same {' and the same '.join(same)} {where}."
+
+    def _remarks(self):
+        compiled = "graph" in self.outcomes and self["graph"].evidence.programs
+        if compiled:
+            yield f"Its graph holds compiled functions: XLA ran {compiled} program(s) in it."
+        zeros = dict.fromkeys(x for o in self.outcomes.values() for x in _zeros(o))
+        if zeros:
+            yield f"Practically zero, and so not compared: {_some(list(zeros))}."
+        if self.switched_off:
+            layers = _places(self.switched_off)
+            yield f"Keras' own `fit` and `predict` run it without XLA, because of {layers}."
+        if self.not_put_back:
+            yield f"Not put back: {', '.join(self.not_put_back)}."
+
+    @property
+    def mends(self) -> Table:
+        """A row for all that is refused: what, in which layer, at which line, and the mend."""
+        refused = (*self.unsupported, *self.switched_off)
+        rows = [[r.operation, r.layer, r.line, r.mend] for r in refused]
+        heads = ["refused", "layer", "line", "what to do"]
+        return tabulate(f"{self.function}: {len(rows)} to mend.", heads, rows)
 
     def _title(self):
         return f"{self.function}: {self.summary}"
 
     def _columns(self):
-        return ["", "outcome", "against eager"]
+        return ["", "outcome", f"against {next(iter(self.outcomes))}"]
 
     def _rows(self):
-        return [[mode, o.short, self._against_eager(o)] for mode, o in self.outcomes.items()]
+        return [[mode, o.short, self._against_first(o)] for mode, o in self.outcomes.items()]
 
-    def _against_eager(self, outcome):
+    def _against_first(self, outcome):
         """The last column of the table."""
-        if outcome.mode == "eager":
+        first = next(iter(self.outcomes.values()))
+        if outcome is first:
             return ""
-        if outcome.error is not None and self["eager"].error is not None:
+        if outcome.error is not None and first.error is not None:
             return "an error too"
+        if outcome.difference is not None and not (outcome.agrees or self._comparable):
+            return "not decidable"
         if not outcome.agrees:
             return self._how(outcome)
         size = outcome.difference.size
         return f"the same to {size:.1g}" if size else "the same"
 
     def _how(self, outcome):
-        """In words, how an outcome differs from eager's."""
+        """In words, how an outcome differs from that of the first mode."""
         difference = outcome.difference
         if difference is None:
             what = ("a result", "an error") if outcome.error is None else ("an error", "a result")
             return f"gives {what[0]} instead of {what[1]}"
+        inside = "" if difference.place == "result" else f" in {difference.place}"
         if difference.reason == "numbers":
-            return f"differs by {difference.size:.1g}, allowed {self.tolerance:.1g}"
+            sizes = f"{difference.size:.1g} (relative; {difference.absolute:.1g} absolute)"
+            return f"differs{inside} by {sizes}, allowed {self.tolerance:.1g}"
         if difference.reason == "entries":
-            return f"differs in {difference.here} of {difference.there} entries"
-        return f"differs: {difference.describe('its', 'eager')}"
+            return f"differs{inside} in {difference.here} of {difference.there} entries"
+        return f"differs: {difference.describe('its', next(iter(self.outcomes)))}"
 
 
-def check(fn: Callable, *args, tolerance: float = TOLERANCE) -> Check:
-    """Call ``fn(*args)`` eagerly, as a graph and compiled, and compare the three.
+def check(
+    fn: Callable, *args, tolerance: float = TOLERANCE, fresh: bool = False, **kwargs
+) -> Check:
+    """Call ``fn(*args, **kwargs)`` eagerly, as a graph and compiled, and compare the three.
 
-    It builds ``tf.function(fn)`` and ``tf.function(fn, jit_compile=True)`` itself. A `tf.function`
-    is unwrapped to the Python function inside it, and its options are not used. In eager mode
-    every `tf.function` that `fn` calls runs eagerly too. NumPy arrays are made tensors first.
+    fn: a function, method, Keras model, `tf.Module`, `tf.function`, or a SavedModel, of which the
+    folder will do. It is compiled by ``tf.function(fn, jit_compile=True)``, which `check` builds
+    itself; a `tf.function` is unwrapped to the Python function inside it, and its options are not
+    used. In eager mode every `tf.function` that `fn` calls runs eagerly too. What holds no Python,
+    such as a SavedModel, has no eager mode, and is compared with its graph. NumPy arrays are made
+    tensors first.
 
     Results are equal when they differ by at most `tolerance`, relative to the largest magnitude
     of each array. Integers, text and shapes must be the same, and NaN must stand in the same
-    places. Two errors are not compared. Variables that the graph uses start each mode with the
-    values that they have now, and have them again afterwards. Other state, such as a Python list
-    or the place in a stream of random numbers, goes on from mode to mode. A function loaded from
-    a SavedModel holds no Python, so its first row is a graph too.
+    places. Two errors are not compared. Variables that a call changes belong to its result; each
+    mode starts with the values that they have now, and they have them again afterwards. What
+    cannot be put back is named in `Check.not_put_back`.
+
+    The graph is called twice: where it differs from itself, nothing is said about XLA. Where
+    random numbers are drawn and results differ, it is not decidable whether the rest agrees.
 
     `Check.unsupported` holds what XLA's error names, which is the first operation only, and the
     other operations of the graph that no compiler kernel is registered for.
-    Introduced in notebook 08.
+    Introduced in notebook 02, explained in notebook 08.
 
-    tolerance: the relative difference that is allowed.
+    tolerance: the relative difference that is allowed. fresh: whether `fn` is called without
+    arguments, once for each mode, for a new copy of what is checked, such as a step with an
+    optimizer of its own; the copies begin with equal variables. An argument of `fn` named like
+    one of these two must be bound beforehand, by `functools.partial`.
 
     Returns: a `Check`; an error of `fn` is an outcome in it.
-    Raises: TypeError when `fn` cannot be called or is a graph already, RuntimeError inside of a
-    `tf.function`.
+    Raises: TypeError when `fn` cannot be called, ValueError for a tolerance that is no number,
+    RuntimeError inside of a `tf.function`.
 
     >>> import tensorflow as tf
     >>> def third(v):
@@ -159,114 +271,125 @@ def check(fn: Callable, *args, tolerance: float = TOLERANCE) -> Check:
     """
     import tensorflow as tf
 
-    check_callable(fn)
-    if isinstance(fn, tf.types.experimental.ConcreteFunction):
-        raise TypeError("`fn` is a ConcreteFunction, a graph already: give the Python function")
+    check_tolerance(tolerance)
     if not tf.executing_eagerly():
         raise RuntimeError("check() was called inside of a tf.function: call it from plain Python")
-    python = getattr(fn, "python_function", fn)
-    args = tf.nest.map_structure(_as_tensor, args)
-    modes = {
-        "eager": python,
-        "graph": tf.function(python),
-        "XLA": tf.function(python, jit_compile=True),
-    }
-    graph = _trace(modes["graph"], args)
-    outcomes = {}
-    for mode, function in modes.items():
-        with _variables_restored(graph):
-            outcome = _run(mode, function, args)
-        outcomes[mode] = _against_eager(outcome, outcomes.get("eager", outcome), tolerance)
-    operations = list(operations_in(graph.as_graph_def())) if graph else []
+    fn = fn if fresh else resolve(fn)
+    args, kwargs = as_tensors(args), as_tensors(kwargs)
+    stage = Stage()
+
+    def build():
+        return plain_callable(stage.build(fn) if fresh else fn)
+
+    trials, eager = {}, build()
+    with run_functions_eagerly(True):
+        trials["eager"] = stage.run(eager, args, kwargs)
+        depends = not fresh and stage.depends_on_python(eager, trials["eager"], args, kwargs)
+        depends_on = trials["eager"].moved if depends else ()
+    with run_functions_eagerly(False):
+        graph = tf.function(build())
+        trials["graph"] = stage.run(graph, args, kwargs)
+        again = stage.run(graph, args, kwargs)
+        found = _found(graph, args, kwargs)
+        trials["XLA"] = stage.run(tf.function(build(), jit_compile=True), args, kwargs)
+    if holds_no_python(eager if fresh else fn) or _is_graph(trials["eager"].evidence):
+        del trials["eager"]
+    layers = layers_of(eager)
+    moved = () if fresh else _lasting(trials.values(), depends_on)
     return Check(
-        function=_name(python),
-        outcomes=outcomes,
-        unsupported=unsupported_in(operations, outcomes["XLA"].error),
-        vanished=checks_in(operations),
-        random=draws_in(operations),
+        function=name_of(eager if fresh else fn),
+        outcomes=_outcomes(stage, trials, tolerance),
+        unsupported=unsupported_in(found, trials["XLA"].error, layers),
+        switched_off=refused_by_keras(eager),
+        vanished=checks_in(found),
+        draws=(*draws_in(found, layers), *_drawn_by_python(depends_on)),
+        depends_on=depends_on,
+        not_put_back=_once([*moved, *effects_in(found, layers)]),
+        itself=_itself(stage, trials["graph"], again),
         tolerance=tolerance,
     )
 
 
-def _as_tensor(value):
-    import tensorflow as tf
-
-    return tf.convert_to_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
-
-
-def _name(function):
-    """Its own name; that of its class for a model, which has none; a lambda has neither."""
-    name = getattr(function, "__name__", type(function).__name__)
-    return "the function" if name == "<lambda>" else name
-
-
-@contextmanager
-def _functions_run_eagerly(eagerly: bool) -> Iterator[None]:
-    """The same whatever the caller has set, and afterwards as the caller has set it."""
-    import tensorflow as tf
-
-    before = tf.config.functions_run_eagerly()
-    tf.config.run_functions_eagerly(eagerly)
+def _found(function, args, kwargs):
+    """The operations of the graph; nothing when it has none: then its outcome says why."""
     try:
-        yield
-    finally:
-        tf.config.run_functions_eagerly(before)
+        return list(operations_in(function.get_concrete_function(*args, **kwargs).graph))
+    except Exception:
+        return []
 
 
-def _trace(function, args):
-    """The graph of the call, or None when it has none: then the modes below say why."""
-    with _functions_run_eagerly(False):
-        try:
-            return function.get_concrete_function(*args).graph
-        except Exception:
-            return None
+def _once(names):
+    return tuple(dict.fromkeys(names))
 
 
-@contextmanager
-def _variables_restored(graph) -> Iterator[None]:
-    """The variables that the graph uses, found as they were after the block."""
-    saved = (
-        [(variable, np.array(variable.numpy())) for variable in graph.variables] if graph else []
-    )
-    try:
-        yield
-    finally:
-        for variable, value in saved:
-            variable.assign(value)
+def _is_graph(evidence):
+    """Whether a call in eager mode ran nothing but graphs, because there is no Python inside."""
+    return evidence.mode == "graph" and not evidence.eager
 
 
-def _run(mode, function, args):
-    import tensorflow as tf
-
-    with _functions_run_eagerly(mode == "eager"):
-        try:
-            if mode != "eager":  # traced apart, a call is no reason to warn of retracing
-                function.get_concrete_function(*args)
-            return Outcome(mode, tf.nest.map_structure(_as_array, function(*args)))
-        except Exception as error:
-            return Outcome(mode, error=error)
+def _itself(stage, once, again):
+    """The difference of two calls of the graph; None where one of them failed."""
+    if once.error is not None or again.error is not None:
+        return None
+    return stage.difference(again, once, equal_nan=True)
 
 
-def _as_array(leaf):
-    """A leaf of a result as NumPy; what has parts, such as a ragged tensor, as the list of them."""
-    import tensorflow as tf
+def _lasting(trials, depends_on):
+    """What the calls changed of Python's state. A stream counts where it has a bearing.
 
-    if isinstance(leaf, tf.Variable):
-        leaf = leaf.value()
-    parts = tf.nest.flatten(leaf, expand_composites=True)
-    if len(parts) != 1 or parts[0] is not leaf:
-        return [_as_array(part) for part in parts]
-    if isinstance(leaf, str):
-        return np.asarray(leaf.encode(), object)  # as a tensor of text gives it
-    return leaf if leaf is None else np.asarray(leaf)
+    Keras takes the seeds of a model's weights from Python's stream when it makes them.
+    """
+    moved = dict.fromkeys(name for trial in trials for name in trial.moved)
+    streams = {NUMPY_STREAM, PYTHON_STREAM} - {*depends_on}
+    return tuple(name for name in moved if name not in streams)
 
 
-def _against_eager(outcome, eager, tolerance):
-    """The outcome with what sets it apart from eager's."""
-    if outcome.error is not None or eager.error is not None:
-        return replace(outcome, agrees=outcome.error is not None and eager.error is not None)
-    difference = largest_difference(outcome.result, eager.result, equal_nan=True)
-    return replace(outcome, difference=difference, agrees=difference.within(tolerance))
+def _drawn_by_python(moved):
+    streams = {NUMPY_STREAM: "numpy.random", PYTHON_STREAM: "Python's random"}
+    return [Draw(name, "", "") for stream, name in streams.items() if stream in moved]
+
+
+def _outcomes(stage, trials, tolerance):
+    first = next(iter(trials.values()))
+    outcomes = {}
+    for mode, trial in trials.items():
+        outcome = Outcome(mode, trial.result, trial.error, trial.state, trial.evidence)
+        outcomes[mode] = replace(outcome, **_against(stage, trial, first, tolerance))
+    return outcomes
+
+
+def _against(stage, trial, first, tolerance):
+    """What sets an outcome apart from that of the first mode."""
+    if trial.error is not None or first.error is not None:
+        return {"agrees": trial.error is not None and first.error is not None}
+    difference = stage.difference(trial, first, equal_nan=True)
+    return {"difference": difference, "agrees": difference.within(tolerance)}
+
+
+def _holds(outcome):
+    return bool(outcome.state) or _returns(outcome)
+
+
+def _returns(outcome):
+    return any(True for _ in leaves(outcome.result))
+
+
+def _zeros(outcome):
+    return outcome.difference.zeros if outcome.difference else ()
+
+
+def _places(refusals):
+    return ", ".join(refusal.where for refusal in refusals)
+
+
+def _variables(names):
+    if len(names) == 1:
+        return f"variable {names[0]}"
+    return f"{len(names)} variables ({_some(names)})"
+
+
+def _some(names):
+    return ", ".join(names[:NAMES]) + (", …" if len(names) > NAMES else "")
 
 
 def _text_of(value):

@@ -1,17 +1,24 @@
 """Compare candidates: equal results first, then speed, in turns, with an interval."""
 
-import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
 from tqdm import tqdm
 
-from .agreement import TOLERANCE, largest_difference
+from .agreement import TOLERANCE
 from .comparisons import Comparison, ComparisonError, Failure, Sweep, SweepError
 from .errors import headline
-from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block, time_first_call
-from .validation import check_positive
+from .layers import finder, layers_of
+from .operations import Draw
+from .subjects import subject_of
+from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block
+from .trials import Stage
+from .validation import check_positive, check_tolerance
 
 
 def compare(
@@ -21,18 +28,30 @@ def compare(
     tolerance: float = TOLERANCE,
     block: float = BLOCK_SECONDS,
     strict: bool = True,
+    fresh: bool = False,
     clock: Callable[[], float] = time.perf_counter,
+    **kwargs,
 ) -> Comparison:
-    """Check that all candidates agree on `args`, then time them in turns.
+    """Check that all candidates agree on ``(*args, **kwargs)``, then time them in turns.
 
-    candidates: label to function; the first is the baseline. Each is called once alone (the first
-    call, whose result is checked), then in rounds A B C, A B C, so that drift hits all alike.
-    Results may be arrays, tensors, numbers, strings, or lists, tuples and dicts of them; they
-    agree when shapes match and no number differs by more than `tolerance` relative to the largest
-    finite magnitude of its array; integers and strings must be equal. rounds: samples for each
-    candidate. block: about the seconds that a sample lasts, by enough calls in it. strict: whether
-    a candidate that fails is an error in the end, or only recorded. clock: gives seconds; tests
-    bring their own. Introduced in notebook 01.
+    candidates: label to whatever can be called, for a SavedModel its folder; the first is the
+    baseline. Each is called once alone (the first call, whose result is checked), then in rounds
+    A B C, A B C, so that drift hits all alike. Results may be arrays, tensors (ragged and sparse
+    ones too), numbers, text, or nests of them; they agree when shapes match and no number differs
+    by more than `tolerance` relative to the largest finite magnitude of its array; integers and
+    text must be equal. Variables that a candidate changes belong to its result, and have their
+    values again before the next one, before each block, and in the end.
+
+    The first candidate that runs as a graph, otherwise the baseline, is the control: it is called
+    twice and timed twice in each round. Where it differs from itself, or where random numbers are
+    drawn, no result can be called different; and a ratio as close to 1 as its own is not clear.
+
+    rounds: samples for each candidate. block: about the seconds that a sample lasts, by enough
+    calls in it. strict: whether a candidate that fails is an error in the end, or only recorded.
+    fresh: whether a candidate is called without arguments for a new copy of what is measured,
+    such as a step with an optimizer of its own; copies begin with equal variables. clock: gives
+    seconds; tests bring their own. An argument of a candidate that has the name of an option
+    here must be bound beforehand, by `functools.partial`. Introduced in notebook 01.
 
     Returns: a `Comparison`, in seconds per call.
     Raises: ComparisonError after the others were measured, when a candidate raised, gave NaN or
@@ -49,19 +68,32 @@ def compare(
     _check_candidates(candidates)
     check_positive("rounds", rounds)
     check_positive("block", block)
-    if not (isinstance(tolerance, (int, float)) and 0 <= tolerance < math.inf):
-        raise ValueError(
-            f"`tolerance` is {tolerance!r}: give a number, 0 for equal to the last bit"
-        )
-    firsts, differences, failures = _first_calls(candidates, args, tolerance, clock)
-    samples, calls, later = _time_in_rounds(candidates, firsts, args, rounds, block, clock)
-    failures |= later
+    check_tolerance(tolerance)
+    stage = Stage()
+    functions, trials, failures = _first_calls(stage, candidates, fresh, args, kwargs, clock)
+    control = _control(trials, failures)
+    agreed = _agreement(stage, functions, trials, failures, control, fresh, tolerance, args, kwargs)
+    failures |= agreed.failures
+    race = {x: partial(fn, *args, **kwargs) for x, fn in functions.items() if x not in failures}
+    lanes = [*race, *([control] if control in race else [])]
+    samples, calls, late = _time_in_rounds(race, lanes, stage, rounds, block, clock)
+    failures |= late
     measurements = {
-        label: Measurement(label, first, tuple(samples[label]), calls[label])
-        for label, first in firsts.items()
+        label: Measurement(label, trials[label].seconds, tuple(samples[i]), calls[label])
+        for i, label in enumerate(race)
         if label not in failures
     }
-    comparison = Comparison(measurements, differences, failures, tolerance)
+    comparison = Comparison(
+        measurements,
+        agreed.differences,
+        failures,
+        tolerance,
+        evidence={label: trial.evidence for label, trial in trials.items()},
+        control=_again(measurements.get(control), samples[-1] if samples else ()),
+        subject=subject_of(functions, args, kwargs),
+        undecided=agreed.undecided,
+        remarks=agreed.remarks,
+    )
     if failures and strict:
         raise ComparisonError(comparison)
     return comparison
@@ -72,9 +104,9 @@ def sweep(
 ) -> Sweep:
     """Run `compare` for each size, with a progress bar.
 
-    make: takes a size and returns ``(candidates, args)``. name: what the sizes are, with a unit.
-    strict: whether a failure is an error after the last size, or only recorded. options: passed
-    on to `compare`. Introduced in notebook 01.
+    make: takes a size and returns ``(candidates, args)``, or ``(candidates, args, kwargs)``.
+    name: what the sizes are, with a unit. strict: whether a failure is an error after the last
+    size, or only recorded. options: passed on to `compare`. Introduced in notebook 01.
 
     Returns: a `Sweep` of the sizes that could be made.
     Raises: ValueError for no sizes or one that is not positive, and, after the last size,
@@ -94,13 +126,13 @@ def sweep(
     comparisons, not_made = {}, {}
     for size in _progress(sizes, name):
         try:
-            candidates, args = make(size)
-            args = list(args)
+            candidates, args, *rest = make(size)
+            args, [kwargs] = list(args), rest or [{}]
             _check_candidates(candidates)
         except Exception as error:  # too large for the memory, say; the other sizes still count
             not_made[size] = Failure(headline(error))
             continue
-        comparisons[size] = compare(candidates, *args, strict=False, **options)
+        comparisons[size] = compare(candidates, *args, strict=False, **options, **kwargs)
     result = Sweep(name, comparisons, not_made)
     if result.failures and strict:
         raise SweepError(result)
@@ -119,45 +151,150 @@ def _check_candidates(candidates):
             '`candidates` must map labels to functions, for example {"eager": f, "XLA": g}'
         )
     for label, fn in candidates.items():
-        if not callable(fn):
+        if not (callable(fn) or isinstance(fn, (str, Path)) or hasattr(fn, "signatures")):
             raise TypeError(
                 f"`candidates[{label!r}]` is {type(fn).__name__}, which cannot be called"
             )
 
 
-def _first_calls(candidates, args, tolerance, clock):
-    firsts, differences, failures, reference = {}, {}, {}, None
+def _first_calls(stage, candidates, fresh, args, kwargs, clock):
+    """What is called for each candidate, what its first call did, and which of them failed."""
+    functions, trials, failures = {}, {}, {}
     for label, fn in candidates.items():
         try:
-            seconds, result = time_first_call(fn, args, clock)
-            name, expected = reference or (label, result)
-            difference = largest_difference(result, expected)
-        except Exception as error:  # a candidate may raise anything; the others still count
+            functions[label] = stage.build(fn) if fresh else stage.resolve(fn)
+            trials[label] = stage.run(functions[label], args, kwargs, clock)
+        except Exception as error:  # a reader's maker may raise anything; the others still count
             failures[label] = Failure(headline(error))
-            continue
+    failures |= {x: Failure(headline(t.error)) for x, t in trials.items() if t.error is not None}
+    return functions, trials, failures
+
+
+def _control(trials, failures):
+    """The label of the candidate that is called twice and timed twice in each round."""
+    labels = [label for label in trials if label not in failures]
+    plain = [label for label in labels if trials[label].evidence.mode == "graph"]
+    graphs = [label for label in labels if trials[label].evidence.graphs]
+    return next(iter([*plain, *graphs, *labels]), None)
+
+
+class Agreement(NamedTuple):
+    """What was found of the results; the fields are those of a `Comparison`."""
+
+    differences: dict
+    failures: dict
+    undecided: str = ""
+    remarks: tuple[str, ...] = ()
+
+
+def _agreement(stage, functions, trials, failures, control, fresh, tolerance, args, kwargs):
+    if not any(trial.holds_something for trial in trials.values()):
+        return Agreement({}, {}, "Results were not compared: there are none.")
+    trials = {label: trial for label, trial in trials.items() if label not in failures}
+    differences, too_large = _compare(stage, trials, tolerance)
+    if too_large:
+        again = stage.run(functions[control], args, kwargs)
+        moved = [] if fresh else _moved(stage, functions, trials, args, kwargs)
+        undecided = _undecided(stage, functions, control, trials, again, moved, tolerance)
+        if undecided:
+            return Agreement({}, {}, undecided)
+    return Agreement(differences, too_large, "", tuple(_remarks(stage, trials, differences)))
+
+
+def _moved(stage, functions, trials, args, kwargs):
+    """What the candidates change of Python's state, unless it has no bearing on the next call."""
+    moved = {label: trial.moved for label, trial in trials.items() if trial.moved}
+    eager = [label for label in moved if trials[label].evidence.mode == "eager"]
+    depends = (
+        stage.depends_on_python(functions[label], trials[label], args, kwargs) for label in eager
+    )
+    if eager and not any(depends):
+        return []
+    return list(dict.fromkeys(name for names in moved.values() for name in names))
+
+
+def _undecided(stage, functions, control, trials, again, moved, tolerance):
+    """Why results that differ say nothing, in a sentence; empty when they do say something."""
+    difference = stage.difference(again, trials[control], equal_nan=True)
+    draws = _draws(functions, {**trials, control: again}, control)
+    if again.error is None and not difference.within(tolerance):
+        how = difference.describe(f"{control}'s", "the first time")
+        why = f"called twice, {how}"
+    elif draws:
+        why = f"random numbers are drawn ({', '.join(draws)})"
+    elif moved:
+        why = f"they depend on {', '.join(moved)}, which cannot be put back; see `fresh`"
+    else:
+        return ""
+    return f"Results were not compared: {why}."
+
+
+def _draws(functions, trials, control):
+    """Each operation that drew random numbers, with its layer where some row knows it.
+
+    What draws one by one in a first call may only make weights, which is why the control's second
+    call counts in place of its first, and of others only what stands in a graph.
+    """
+    places = {}
+    for label, trial in trials.items():
+        layer_of = finder(layers_of(functions[label]))
+        for path, kind in trial.evidence.draws:
+            if path or label == control:
+                places.setdefault(kind, set()).add(layer_of(path) or "")
+    return [
+        str(Draw(kind, layer, ""))
+        for kind, layers in places.items()
+        for layer in sorted(layers - {""}) or [""]
+    ]
+
+
+def _remarks(stage, trials, differences):
+    """What of the results was not compared, in sentences."""
+    zeros = {place for difference in differences.values() for place in difference.zeros}
+    if zeros:
+        yield f"Not compared, because practically zero: {len(zeros)} arrays."
+    first, *others = trials.values() or [None]
+    if any(stage.unpaired(trial, first) for trial in others):
+        yield "Candidates that change variables of their own were compared by results alone."
+
+
+def _compare(stage, trials, tolerance):
+    """Label to its difference from the first, and to its failure when it is too large."""
+    differences, too_large, name = {}, {}, None
+    for label, trial in trials.items():
+        difference = stage.difference(trial, trials[name or label])
         if difference.reason == "numbers":
             differences[label] = difference
         if difference.within(tolerance):
-            firsts[label] = seconds
-            reference = name, expected
+            name = name or label
         else:
-            failures[label] = Failure("", difference, name, tolerance)
-    return firsts, differences, failures
+            too_large[label] = Failure("", difference, name or label, tolerance)
+    return differences, too_large
 
 
-def _time_in_rounds(candidates, labels, args, rounds, block, clock):
-    """Rounds A B C, A B C; a label that raises leaves with its reason."""
-    calls, samples, failures = {}, {label: [] for label in labels}, {}
-    for number in range(rounds + 1):
-        for label in samples:
-            if label in failures:
-                continue
-            try:
-                if number == 0:
-                    calls[label] = calibrate(candidates[label], args, block, clock)
-                else:
-                    seconds = time_block(candidates[label], args, calls[label], clock)
-                    samples[label].append(seconds)
-            except Exception as error:  # as above
-                failures[label] = Failure(headline(error))
+def _time_in_rounds(race, lanes, stage, rounds, block, clock):
+    """Rounds A B C, A B C; a label that raises leaves with its reason.
+
+    Each block begins with the values that all variables had.
+    """
+    calls, samples, failures = {}, [[] for _ in lanes], {}
+    try:
+        for number in range(rounds + 1):
+            for label, found in zip(lanes, samples, strict=True):
+                if label in failures:
+                    continue
+                stage.put_back_known()
+                try:
+                    if number > 0:
+                        found.append(time_block(race[label], calls[label], clock))
+                    elif label not in calls:
+                        calls[label] = calibrate(race[label], block, clock)
+                except Exception as error:  # whatever a reader's function raises
+                    failures[label] = Failure(headline(error))
+    finally:
+        stage.put_back()
     return samples, calls, failures
+
+
+def _again(measurement, samples):
+    return measurement and replace(measurement, samples=tuple(samples))

@@ -1,12 +1,16 @@
 """What a comparison found: times, differences of results, failures, and how to show them."""
 
 import math
-from dataclasses import dataclass, field
+import statistics
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from .agreement import TOLERANCE, Difference
+from .evidence import Evidence
+from .modes import mode_of
 from .ratios import Ratio, bootstrap_ratio
+from .subjects import Subject
 from .tables import Seconds, Table, tabulate
 from .timing import Measurement
 
@@ -60,15 +64,24 @@ def _reasons(result):
 class Comparison(Table):
     """Candidates on the same arguments. The first one measured is the baseline.
 
-    measurements: label to `Measurement`. differences: label to the `Difference` of its result
-    from the reference, the first candidate that gave one. failures: label to the `Failure` that
-    kept it from being timed. tolerance: the relative difference that was allowed.
+    measurements: label to `Measurement`. differences: label to the `Difference` of its result,
+    and of the variables that it changed, from the reference, the first candidate that gave one.
+    failures: label to the `Failure` that kept it from being timed. tolerance: the relative
+    difference that was allowed. evidence: label to what its first call ran. control: another
+    measurement of the candidate that it is labelled as, in the same rounds: the first graph, or
+    the baseline. subject: what was measured. undecided: why results were not compared, in a
+    sentence; empty when they were. remarks: what of them was not, in sentences.
     """
 
     measurements: dict[str, Measurement]
     differences: dict[str, Difference]
     failures: dict[str, Failure] = field(default_factory=dict)
     tolerance: float = TOLERANCE
+    evidence: dict[str, Evidence] = field(default_factory=dict)
+    control: Measurement | None = None
+    subject: Subject | None = None
+    undecided: str = ""
+    remarks: tuple[str, ...] = ()
 
     def __getitem__(self, label: str) -> Measurement:
         if label in self.failures:
@@ -89,19 +102,38 @@ class Comparison(Table):
         """How many times faster `label` is than `baseline`, with a bootstrap interval.
 
         The ratio is taken round by round, because a round's candidates ran side by side; the
-        interval is the percentile bootstrap of the median (`scipy.stats.bootstrap`).
+        interval is the percentile bootstrap of the median (`scipy.stats.bootstrap`). It is not
+        clear when it is as close to 1 as the ratio of the control to itself.
         """
         slow, fast = self[baseline or self.baseline].samples, self[label].samples
-        return bootstrap_ratio(np.divide(slow, fast))
+        return replace(bootstrap_ratio(np.divide(slow, fast)), noise=self.noise)
+
+    @property
+    def noise(self) -> float:
+        """How many times faster than itself the control seemed to be; 1 without a control."""
+        if self.control is None or self.control.label not in self.measurements:
+            return 1.0
+        itself = self[self.control.label].samples
+        return statistics.median(np.divide(itself, self.control.samples))
+
+    @property
+    def as_labelled(self) -> bool:
+        """Whether every row whose label names a mode, as "XLA, padded" does, ran in that mode.
+
+        False also where nothing could be seen.
+        """
+        claiming = [label for label in self.measurements if mode_of(label)]
+        seen = all(x in self.evidence and self.evidence[x].seen for x in claiming)
+        return seen and not any(map(self._mislabelled, claiming))
 
     def against(self, *rivals: str) -> Table:
         """The same table with a column of ratios for each of `rivals` that was measured."""
         rivals = [rival for rival in rivals if rival in self.measurements]
         heads = [f"against {rival}" for rival in rivals]
-        empty = [""] * (3 + len(rivals))
         rows = [self._row(m, rivals) for m in self.measurements.values()]
-        rows += [[label, *empty, str(why)] for label, why in self.failures.items()]
-        columns = ["", "first call", "median", "spread", *heads, "note"]
+        empty = [""] * (3 + len(rivals))
+        rows += [[x, self._ran(x), *empty, str(why)] for x, why in self.failures.items()]
+        columns = ["", "ran", "first call", "median", "spread", *heads, "note"]
         return tabulate(self._title(), columns, rows)
 
     def calls_to_repay(
@@ -122,12 +154,21 @@ class Comparison(Table):
         return max(0.0, cost / saved)
 
     def _title(self):
+        return " ".join(filter(None, [self._agreement(), *self.remarks, self._itself()]))
+
+    def _agreement(self):
         if not self.measurements:
             return "No candidate gave a result."
-        if not self.differences:
-            return "Results were not compared."
+        if self.undecided or not self.differences:
+            return self.undecided or "Results were not compared."
         worst = max(difference.size for difference in self.differences.values())
         return f"Largest relative difference of results {worst:.1g}, allowed {self.tolerance:.1g}."
+
+    def _itself(self):
+        if self.control is None:
+            return ""
+        times = max(self.noise, 1 / self.noise)
+        return f"{self.control.label} raced against itself: {times:.2f}x apart."
 
     def _columns(self):
         return self._view()._columns()
@@ -141,7 +182,16 @@ class Comparison(Table):
     def _row(self, m, rivals):
         ratios = ["" if m.label == x else repr(self.ratio(m.label, x)) for x in rivals]
         seconds = map(Seconds, (m.first, m.median, m.spread))
-        return [m.label, *seconds, *ratios, "noisy" if m.noisy else ""]
+        notes = ["noisy" if m.noisy else "", self._mislabelled(m.label)]
+        return [m.label, self._ran(m.label), *seconds, *ratios, ", ".join(filter(None, notes))]
+
+    def _ran(self, label):
+        return str(self.evidence.get(label, ""))
+
+    def _mislabelled(self, label):
+        """Why a row is not what its label says; empty when it is, or says nothing."""
+        claimed = mode_of(label)
+        return self.evidence[label].unlike(claimed) if claimed and label in self.evidence else ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -167,6 +217,11 @@ class Sweep(Table):
             for size, comparison in self.comparisons.items()
             for label, why in comparison.failures.items()
         }
+
+    @property
+    def as_labelled(self) -> bool:
+        """Whether every row of every size ran in the mode that its label names."""
+        return all(comparison.as_labelled for comparison in self.comparisons.values())
 
     @property
     def labels(self) -> list[str]:

@@ -1,33 +1,16 @@
 """Count traces and compilations apart, call by call, and say what caused each."""
 
-import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
-from typing import NamedTuple
 
-from .reasons import Reason, leaves_by_name, name_of, reasons
-from .startup import LOG_SWITCH, log_path
+from .evidence import observe
+from .logs import check_that_compilations_are_logged, compilations_in, log_end, log_since
+from .modes import functions_run_eagerly
+from .reasons import Reason, leaves_by_name, reasons
+from .state import Variables, names_of
 from .tables import Seconds, Table
+from .targets import name_of, resolve
 from .timing import wait_for_device
-
-LOGGED = re.compile(
-    r"BuildExecutable on service .* module proto: ([^\s[]+)"  # from XLA's service.cc
-    r"|Compilation of XLA executable time: (\S+) (us|ms|s|min|h) .*\n"  # from device_compiler.h
-    r"(?!.*OP_REQUIRES failed at xla_)"  # the compilation failed
-)
-"""The two lines of a compilation: the program's name, then the seconds that it took."""
-
-UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}  # in seconds
-
-
-class Compilation(NamedTuple):
-    """A program that XLA compiled: its name, and the seconds that it took, to three digits."""
-
-    name: str
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -35,8 +18,9 @@ class Call:
     """One recorded call: what it caused, the seconds of each part, and why.
 
     number: from 1 in the order of the calls. function: its name. traces, compilations: how many
-    this call caused. trace_seconds, compile_seconds, run_seconds:
-    the parts of `seconds`. reasons: one for each argument that made the difference.
+    this call caused. trace_seconds, compile_seconds, run_seconds: the parts of `seconds`.
+    reasons: one for each argument that made the difference. changed: the variables that it
+    changed, which have their values again.
     """
 
     number: int
@@ -47,6 +31,7 @@ class Call:
     compile_seconds: float
     run_seconds: float
     reasons: tuple[Reason, ...]
+    changed: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -55,12 +40,13 @@ class Call:
 
 
 class CompilationLog(Table):
-    """Records calls of `tf.function`s: traces, compilations, seconds of each, and the reasons.
+    """Records calls: traces, compilations, seconds of each, and the reasons.
 
     A trace runs the Python body and builds a graph; a compilation turns a graph into machine code
-    for one set of shapes. Traces are TensorFlow's own count (`experimental_get_tracing_count`);
-    compilations are read from its log, which `prepare_tensorflow` must have switched on.
-    Introduced in notebook 01.
+    for one set of shapes. Traces of a `tf.function` are TensorFlow's own count
+    (`experimental_get_tracing_count`); those of the functions that other Python calls, such as
+    Keras' `predict`, are read from a recording of its profiler. Compilations are read from its
+    log, which `prepare_tensorflow` must have switched on. Introduced in notebook 01.
 
     Raises: RuntimeError when compilations cannot be counted in this process, with the mend.
 
@@ -73,42 +59,50 @@ class CompilationLog(Table):
     """
 
     def __init__(self):
-        _check_that_compilations_are_logged()
+        check_that_compilations_are_logged()
         self.calls: list[Call] = []
         self._seen = []  # (function, its arguments as leaves) of every earlier call
 
     def call(self, fn, *args, **kwargs):
         """Call ``fn(*args, **kwargs)``, record what it caused, and return its result.
 
-        Raises: TypeError when `fn` is not a `tf.function`, and whatever the call raises.
+        fn: whatever can be called. Variables that the call changes have their values again
+        afterwards, so a model is not trained by being watched; `watch_compilations` leaves the
+        state of a training alone.
+
+        Raises: TypeError when `fn` cannot be called, RuntimeError when traces cannot be counted
+        because something else records a profile, and whatever the call raises.
         """
-        if not hasattr(fn, "experimental_get_tracing_count"):
-            raise TypeError(
-                f"`fn` is {type(fn).__name__}, not a tf.function: nothing else is traced"
-            )
-        leaves = leaves_by_name(fn, args, kwargs)
-        traces = fn.experimental_get_tracing_count()
-        position = _log_end()
-        start = time.perf_counter()
-        fn.get_concrete_function(*args, **kwargs)
-        traced = time.perf_counter()
-        result = fn(*args, **kwargs)
-        wait_for_device()
-        end = time.perf_counter()
-        compilations = compilations_in(_log_since(position))
-        new_traces = fn.experimental_get_tracing_count() - traces
+        fn = resolve(fn)
+        leaves, position = leaves_by_name(fn, args, kwargs), log_end()
+        variables = Variables()
+        try:
+            with observe() as seen, variables.adopting():
+                counted = _counted_call(fn, args, kwargs, variables)
+            changed = tuple(names_of(variables.changed(), fn))
+        finally:
+            variables.put_back()
+        result, traces, trace_seconds, seconds = counted
+        if traces is None:
+            traces, trace_seconds = seen[0].traced, seen[0].trace_seconds
+            if not seen[0].recorded:
+                raise RuntimeError(
+                    "Traces of what is no tf.function cannot be counted while something else "
+                    "records a profile: end that first"
+                )
+        compilations = compilations_in(log_since(position))
         compile_seconds = sum(compilation.seconds for compilation in compilations)
-        trace_seconds = traced - start if new_traces else 0.0
         self.calls.append(
             Call(
                 number=len(self.calls) + 1,
                 function=name_of(fn),
-                traces=new_traces,
+                traces=traces,
                 compilations=len(compilations),
                 trace_seconds=trace_seconds,
                 compile_seconds=compile_seconds,
-                run_seconds=max(0.0, end - start - trace_seconds - compile_seconds),
-                reasons=reasons(fn, leaves, self._seen) if new_traces or compilations else (),
+                run_seconds=max(0.0, seconds - trace_seconds - compile_seconds),
+                reasons=reasons(fn, leaves, self._seen) if traces or compilations else (),
+                changed=changed,
             )
         )
         self._seen.append((fn, leaves))
@@ -125,7 +119,9 @@ class CompilationLog(Table):
         return sum(call.compilations for call in self.calls)
 
     def _title(self):
-        return f"Calls {len(self.calls)}, traces {self.traces}, compilations {self.compilations}."
+        counts = f"Calls {len(self.calls)}, traces {self.traces}, compilations {self.compilations}."
+        changed = {name for call in self.calls for name in call.changed}
+        return f"{counts} Changed and put back: {len(changed)} variables." if changed else counts
 
     def _columns(self):
         return [
@@ -155,68 +151,16 @@ class CompilationLog(Table):
         ]
 
 
-def compilations_in(log: str) -> list[Compilation]:
-    """Every compilation in a log, such as the `stderr` of a `Run`.
-
-    The process must have had the switch that `prepare_tensorflow` sets, which children inherit.
-    Seconds are those of the log, three digits. Neither a program that was built only to be looked
-    at counts nor one that was found in a cache on disk. Introduced in notebook 03.
-    """
-    built, compiled = [], []
-    for name, number, unit in LOGGED.findall(log):
-        if name:
-            built.append(name)
-        elif built:
-            compiled.append(Compilation(built.pop(), float(number) * UNITS[unit]))
-    return compiled
-
-
-@contextmanager
-def watch_compilations() -> Iterator[list[Compilation]]:
-    """What XLA compiles in a block, whoever asks for it.
-
-    A name twice is one graph compiled for two shapes. Introduced in notebook 02.
-
-    Yields: a list, filled when the block ends.
-    Raises: RuntimeError when compilations cannot be counted in this process, with the mend.
-
-    >>> import tensorflow as tf
-    >>> double = tf.function(lambda x: 2 * x, jit_compile=True, autograph=False)
-    >>> with watch_compilations() as compiled:
-    ...     first, second = double(tf.ones([3])), double(tf.ones([4]))
-    >>> len(compiled)
-    2
-    """
-    _check_that_compilations_are_logged()
-    position, compiled = _log_end(), []
-    yield compiled
-    compiled += compilations_in(_log_since(position))
-
-
-@cache
-def _check_that_compilations_are_logged():
-    """Compile something tiny, once, and look for its line: the only proof of a read switch."""
-    cannot = "Compilations cannot be counted here"
-    mend = (
-        "Restart the kernel and call xla_helpers.prepare_tensorflow() before `import tensorflow`: "
-        f"TensorFlow reads {LOG_SWITCH[0]} only once, when it is imported."
-    )
-    if log_path() is None:
-        raise RuntimeError(f"{cannot}: TensorFlow's log is not kept. {mend}")
-    import tensorflow as tf
-
-    position = _log_end()
-    tf.function(lambda x: x + 1, jit_compile=True, autograph=False)(tf.constant(1))
-    if not compilations_in(_log_since(position)):
-        raise RuntimeError(f"{cannot}: a test compilation left no line in the log. {mend}")
-
-
-def _log_end():
-    with open(log_path(), "rb") as log:
-        return log.seek(0, 2)
-
-
-def _log_since(position):
-    with open(log_path(), "rb") as log:
-        log.seek(position)
-        return log.read().decode(errors="replace")
+def _counted_call(fn, args, kwargs, variables):
+    """Result, traces, seconds of tracing and of all; no traces for what is no `tf.function`."""
+    start = time.perf_counter()
+    traces = trace_seconds = None
+    if hasattr(fn, "experimental_get_tracing_count") and not functions_run_eagerly():
+        before = fn.experimental_get_tracing_count()
+        fn.get_concrete_function(*args, **kwargs)
+        traces = fn.experimental_get_tracing_count() - before
+        trace_seconds = time.perf_counter() - start if traces else 0.0
+        variables.adopt_made()
+    result = fn(*args, **kwargs)
+    wait_for_device()
+    return result, traces, trace_seconds, time.perf_counter() - start

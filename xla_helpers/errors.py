@@ -14,8 +14,8 @@ DEFINED = re.compile(r" \(defined @ [^)]*\)")
 UNSUPPORTED = re.compile(r"(\w+) \(No registered '\1' OpKernel")
 """How TensorFlow names an operation that XLA has no code for."""
 
-NOISE = re.compile(r"\{\{.*?\}\}|\[Op:.*|name: *$")
-"""TensorFlow's brackets around the names of nodes and operations."""
+NOISE = re.compile(r"\x1b\[\d+m|\{\{.*?\}\}|\[Op:.*|name: *$")
+"""TensorFlow's brackets around the names of nodes and operations, and Keras' bold type."""
 
 
 def headline(error: BaseException, limit: int = 300) -> str:
@@ -35,6 +35,8 @@ def _telling_line(message, kind):
     line = lines[0]
     if line == "in user code:":  # an error while tracing, below the lines of code that led to it
         line = next((other for other in lines if other.startswith(kind)), lines[-1])
+    if line.startswith("Exception encountered when calling "):  # Keras puts its own line above
+        line = next(iter(lines[1:]), line)
     if line == "Graph execution error:":  # the message stands above the node's name
         pairs = zip(lines, lines[1:], strict=False)
         line = next((above for above, below in pairs if below.startswith("[[{{node")), lines[-1])

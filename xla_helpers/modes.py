@@ -1,4 +1,7 @@
-"""The three modes, and which of them a label names."""
+"""The three modes: which of them a label names, and whether functions run eagerly."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 MODES = ("eager", "graph", "XLA")
 
@@ -10,3 +13,23 @@ def mode_of(label: str) -> str | None:
     """The mode that `label` begins with, such as "XLA" for "XLA, padded"; None for other labels."""
     first = label.replace(",", " ").split(maxsplit=1)[:1]
     return next((ALSO.get(word, word) for word in first if word in (*MODES, *ALSO)), None)
+
+
+def functions_run_eagerly() -> bool:
+    """Whether `tf.config.run_functions_eagerly` has been switched on."""
+    import tensorflow as tf
+
+    return tf.config.functions_run_eagerly()
+
+
+@contextmanager
+def run_functions_eagerly(eagerly: bool) -> Iterator[None]:
+    """Every `tf.function` in the block runs eagerly or not, and then as the caller has set it."""
+    import tensorflow as tf
+
+    before = tf.config.functions_run_eagerly()
+    tf.config.run_functions_eagerly(eagerly)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(before)

@@ -1,20 +1,28 @@
-"""Record a few calls with TensorFlow's profiler, and book their seconds on the parts of a model."""
+"""Record a few calls with TensorFlow's profiler, and book their seconds on layers."""
 
 import itertools
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
+from .layers import finder
+from .state import variables_kept
+from .targets import resolve
 from .timing import wait_for_device
-from .validation import check_callable, check_positive
+from .validation import check_positive
 
 CALLS = 3  # calls in a recording
 ONE_CALL = "one recorded call"  # the name of the event that spans a call
 END = ""  # stands in place of a path where a call ends
-NUMBER = re.compile(r"_\d+$")  # what TensorFlow adds to a name that is taken
+OPERATION = re.compile(r"(?!__inference_)([^:]+):\w+")
+"""The name of the event of an operation in a graph: its path and type. The graph itself has one."""
+
+NOT_IN_A_LAYER = "not in a layer"
+"""Where `Profile.seconds_by` books what belongs to no layer, such as the start of a call."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,41 +30,47 @@ class Profile:
     """When the operations of a few calls started.
 
     calls: how many were recorded. starts: pairs of seconds and path, in order; a path is like
-    ``model_1/dense_1/MatMul``, and empty where a call ends. module: the largest compiled
-    program that ran, an `HloModuleProto` (xla/service/hlo.proto), or None.
+    ``model_1/dense_1/MatMul``, and empty where a call ends. An instruction of a compiled program
+    has the path that it came from, or its own name; before the first operation and after the
+    last stands "one recorded call". module: the largest compiled program that ran, an
+    `HloModuleProto` (xla/service/hlo.proto), or None.
     """
 
     calls: int
     starts: tuple[tuple[float, str], ...]
     module: object = None
 
-    def seconds_by(self, names: Collection[str]) -> Counter:
-        """Seconds per call for each of `names`, which are parts of paths, such as layers.
+    def seconds_by(self, layers: Mapping[str, object]) -> Counter:
+        """Seconds per call for each of `layers`, and for all that is "not in a layer".
 
-        Each gets the time from the start of an operation of its own to the start of the next
-        operation of any of them, or to the end of the call. Where operations run side by side,
-        the one that started last gets it. So nothing is booked twice.
+        A layer gets the time from the start of each operation of its own to the start of the
+        next one of any kind, and from the last to its own end. Where operations run side by side,
+        the one that started last gets it. So nothing is booked twice, and the sum is the call.
+
+        layers: path to layer, as `layers_of` returns them.
         """
-        parts = [(start, part_of(path, names), path) for start, path in self.starts]
-        known = [(start, name) for start, name, path in parts if name or path == END]
+        layer_of = finder(layers)
         seconds = Counter()
-        for (start, name), (end, _) in itertools.pairwise(known):
-            if name:
-                seconds[name] += (end - start) / self.calls
+        for (start, path), (end, _) in itertools.pairwise(self.starts):
+            if path != END:
+                seconds[layer_of(path) or NOT_IN_A_LAYER] += (end - start) / self.calls
         return seconds
 
     def __repr__(self):
         return f"Profile of {self.calls} calls, {len(self.starts)} events"
 
 
-def profile(fn: Callable, *args, calls: int = CALLS) -> Profile:
-    """Record ``fn(*args)``, called once before so that it is traced and compiled.
+def profile(fn: Callable, *args, calls: int = CALLS, **kwargs) -> Profile:
+    """Record ``fn(*args, **kwargs)``, called once before so that it is traced and compiled.
 
     An operation of a graph is recorded under its own path, an instruction of a compiled program
     under the path that it came from. The times are those of the processor; on a GPU they show who
-    starts the work. Introduced in notebook 06.
+    starts the work. Operations that Python starts one by one have no path: their time is in no
+    layer. A graph that ran about a hundred times no longer records its short operations, whose
+    time then stands with the one before them: record one that is new. Introduced in notebook 06.
 
-    calls: how many to record, one after the other.
+    fn: whatever can be called; for a SavedModel, its folder will do. Variables that the calls
+    change have their values again afterwards. calls: how many to record, one after the other.
 
     Returns: a `Profile`, in seconds.
     Raises: TypeError when `fn` cannot be called, ValueError when `calls` is not positive, and
@@ -65,34 +79,21 @@ def profile(fn: Callable, *args, calls: int = CALLS) -> Profile:
     >>> import tensorflow as tf
     >>> layer = tf.keras.layers.Dense(2, name="scores")
     >>> recorded = profile(tf.function(lambda x: layer(x)), tf.ones([1, 3]), calls=2)
-    >>> list(recorded.seconds_by(["scores"]))
-    ['scores']
+    >>> sorted(recorded.seconds_by({"scores": layer}))
+    ['not in a layer', 'scores']
     """
     import tensorflow as tf
 
-    check_callable(fn)
+    fn = resolve(fn)
     check_positive("calls", calls)
-    fn(*args)
-    with tempfile.TemporaryDirectory() as folder:
+    with variables_kept(), tempfile.TemporaryDirectory() as folder:
+        fn(*args, **kwargs)
         with tf.profiler.experimental.Profile(folder):
             for _ in range(calls):
                 with tf.profiler.experimental.Trace(ONE_CALL):
-                    fn(*args)
+                    fn(*args, **kwargs)
                     wait_for_device()
         return _read(Path(folder), calls)
-
-
-def part_of(path: str, names: Collection[str]) -> str | None:
-    """The first part of a path that is one of `names`; None when there is none.
-
-    TensorFlow adds a number to names that are taken, which is looked past.
-    Introduced in notebook 06.
-
-    >>> part_of("model_1/dense_1/MatMul", ["dense", "flatten"])
-    'dense'
-    """
-    parts = [NUMBER.sub("", part) for part in path.split("/")]
-    return next((part for part in parts if part in names), None)
 
 
 def _read(folder, calls):
@@ -103,7 +104,7 @@ def _read(folder, calls):
     module = _largest_program(planes)
     computations = module.computations if module else ()
     origins = {i.name: i.metadata.op_name for c in computations for i in c.instructions}
-    events = sorted(_events(planes, origins))
+    events = sorted(_events(planes, origins), key=itemgetter(0))  # stable: at one time, as made
     first = events[0][0] if events else 0
     starts = tuple(((start - first) / 1e12, path) for start, path in events)
     return Profile(calls, starts, module)
@@ -121,13 +122,31 @@ def _largest_program(planes):
 
 
 def _events(planes, origins):
-    """Start in picoseconds and path of every event, and the end of each call."""
+    """Start in picoseconds and path of each operation in a call, and of what frames them."""
+    spans = [*_spans(planes)]
+    for _, begin, end in (span for span in spans if span[0] == ONE_CALL):
+        inside = [_operation(*span, origins) for span in spans if begin <= span[1] <= end]
+        operations = [operation for operation in inside if operation]
+        yield begin, ONE_CALL
+        for path, start, _ in operations:
+            yield start, path
+        yield min(end, max((stop for _, _, stop in operations), default=end)), ONE_CALL
+        yield end, END
+
+
+def _spans(planes):
+    """Name, begin and end of every event, in picoseconds."""
     for plane in planes:
         for line in plane.lines:
             for event in line.events:
+                begin = 1000 * line.timestamp_ns + event.offset_ps
                 name = plane.event_metadata[event.metadata_id].name
-                start = 1000 * line.timestamp_ns + event.offset_ps
-                if name == ONE_CALL:
-                    yield start + event.duration_ps, END
-                else:
-                    yield start, (origins.get(name) or name).split(":")[0]
+                yield name, begin, begin + event.duration_ps
+
+
+def _operation(name, begin, end, origins):
+    """Path, begin and end of what is an operation of a graph or an instruction; else None."""
+    if name in origins:
+        return origins[name] or name, begin, end
+    in_a_graph = OPERATION.fullmatch(name)
+    return (in_a_graph[1], begin, end) if in_a_graph else None

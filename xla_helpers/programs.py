@@ -6,16 +6,20 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from .modes import functions_run_eagerly
+from .operations import called_by
+from .state import variables_kept
 from .tables import Bytes, Table, format_bytes
-from .validation import check_callable
+from .targets import resolve
 
 # Names for values, not work: instructions of XLA, then operations of TensorFlow.
 INSTRUCTIONS = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"}
 OPERATIONS = {"Placeholder", "Const", "Identity", "IdentityN", "NoOp", "ReadVariableOp", "Shape"}
 NOT_KERNELS = INSTRUCTIONS | OPERATIONS
 
-# Instructions of XLA whose kernels are in another computation.
+# What has its kernels elsewhere: instructions of XLA, then operations of TensorFlow.
 CALLS_INSIDE = {"call", "while", "conditional"}
+CALLS_OF_FUNCTIONS = {"PartitionedCall", "StatefulPartitionedCall"}
 
 
 class StaticShapeError(ValueError):
@@ -80,59 +84,83 @@ class Program(Table):
         ]
 
 
-def inspect_program(fn: Callable, *args) -> Program:
-    """List the kernels that ``fn(*args)`` runs.
+def inspect_program(fn: Callable, *args, **kwargs) -> Program:
+    """List the kernels that ``fn(*args, **kwargs)`` runs.
 
     A plain function runs eagerly: each TensorFlow operation is a kernel, observed while it runs.
-    A `tf.function` runs a graph: its operations as traced, before TensorFlow's own graph
-    optimiser (Grappler) sees them; a loop or a function inside it counts as one. One with
-    ``jit_compile=True`` runs what XLA made of it: the instructions of the optimised HLO, read
-    from its protocol buffer, those of a loop's body once.
+    A `tf.function` runs a graph, as a SavedModel does: its operations as traced, before
+    TensorFlow's own graph optimiser (Grappler) sees them, those of functions inside it too; a loop
+    counts as one. One with ``jit_compile=True`` runs what XLA made of it: the instructions of the
+    optimised HLO, read from its protocol buffer, those of a loop's body once. While
+    `tf.config.run_functions_eagerly` is on, all of them run eagerly.
     Bytes assume that a kernel reads each argument once and writes each result once.
     Introduced in notebook 01.
 
     Returns: a `Program`, sizes in bytes.
-    Raises: ValueError when a shape is not static, TypeError when `fn` cannot be called.
+    Raises: ValueError when a shape is not static, TypeError when `fn` cannot be called, or is
+    Python that calls a graph, which must be inspected itself.
 
     >>> import tensorflow as tf
     >>> program = inspect_program(lambda x: tf.tanh(x) + x, tf.ones([1024]))
     >>> program.mode, [kernel.operations for kernel in program.kernels], program.bytes
     ('eager', [('Tanh',), ('AddV2',)], 20480)
     """
-    check_callable(fn)
-    if not hasattr(fn, "get_concrete_function"):
-        return Program("eager", _eager_kernels(fn, args))
-    if not getattr(fn, "_jit_compile", None):
-        return Program("graph", _graph_kernels(fn, args))
-    return Program("XLA", _xla_kernels(fn, args))
+    fn = resolve(fn)
+    if hasattr(fn, "function_def"):  # a graph without Python
+        return _of_graph(fn)
+    if not hasattr(fn, "experimental_get_tracing_count") or functions_run_eagerly():
+        return Program("eager", _eager_kernels(fn, args, kwargs))
+    if getattr(fn, "_jit_compile", None):
+        return Program("XLA", _xla_kernels(fn, args, kwargs))
+    return _of_graph(fn.get_concrete_function(*args, **kwargs))
 
 
-def _eager_kernels(fn, args):
-    from tensorflow.python.framework import op_callbacks
+def _of_graph(concrete):
+    if concrete.function_def.attr["_XlaMustCompile"].b:
+        raise TypeError("`fn` is the graph of a compiled function: pass the tf.function itself")
+    library = concrete.graph.as_graph_def().library.function
+    if any(function.attr["_XlaMustCompile"].b for function in library):
+        raise TypeError("`fn` is a graph that calls a compiled function: inspect that one itself")
+    return Program("graph", tuple(_graph_kernels(concrete.graph)))
 
-    kernels = []
+
+def _graph_kernels(graph):
+    """The operations of a graph, and those of the functions that it calls."""
+    for op in graph.get_operations():
+        if op.type in CALLS_OF_FUNCTIONS:
+            for body in called_by(op):
+                yield from _graph_kernels(body)
+        elif op.type not in NOT_KERNELS:
+            yield _tensor_kernel(op.name, op.type, op.inputs, op.outputs)
+
+
+def _eager_kernels(fn, args, kwargs):
+    from tensorflow.python.framework import op_callbacks, op_def_registry
+
+    kernels, graphs = [], []
 
     def record(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+        if graph is not None:  # traced, not run
+            return
         if isinstance(op_type, bytes):  # some of TensorFlow's own Python code names them so
             op_type = op_type.decode()
-        if op_type not in NOT_KERNELS:
+        if "PartitionedCall" in op_type or op_def_registry.get(op_type) is None:
+            graphs.append(op_type)
+        elif op_type not in NOT_KERNELS:
             kernels.append(_tensor_kernel(op_type, op_type, inputs, outputs))
 
     op_callbacks.add_op_callback(record)
     try:
-        fn(*args)
+        with variables_kept():
+            fn(*args, **kwargs)
     finally:
         op_callbacks.remove_op_callback(record)
+    if graphs:
+        raise TypeError(
+            f"`fn` is Python that calls {len(graphs)} graph(s), whose kernels cannot be seen from "
+            "outside: inspect the tf.function itself"
+        )
     return tuple(kernels)
-
-
-def _graph_kernels(fn, args):
-    operations = fn.get_concrete_function(*args).graph.get_operations()
-    return tuple(
-        _tensor_kernel(op.name, op.type, op.inputs, op.outputs)
-        for op in operations
-        if op.type not in NOT_KERNELS
-    )
 
 
 def _tensor_kernel(name, op_type, inputs, outputs):
@@ -146,7 +174,7 @@ def _tensor_array(tensor):
     if not tensor.shape.is_fully_defined():
         raise ValueError(
             f"the shape of {name} is {tensor.shape}: bytes can only be counted for static shapes, "
-            "so call with tensors and without `input_signature=[... None ...]`"
+            "so call with tensors, and without a signature such as `input_signature=[... None ...]`"
         )
     return Array(
         name or "",
@@ -156,41 +184,43 @@ def _tensor_array(tensor):
     )
 
 
-def _xla_kernels(fn, args):
-    module = optimised_module(fn, *args)
+def _xla_kernels(fn, args, kwargs):
+    module = optimised_module(fn, *args, **kwargs)
     computations = {computation.id: computation for computation in module.computations}
     return tuple(_walk(computations[module.entry_computation_id], computations))
 
 
-def optimised_module(fn: Callable, *args):
-    """The optimised HLO module of ``fn(*args)``, an `HloModuleProto` (xla/service/hlo.proto).
+def optimised_module(fn: Callable, *args, **kwargs):
+    """The optimised HLO module of ``fn(*args, **kwargs)``.
+
+    It is an `HloModuleProto` (xla/service/hlo.proto).
 
     fn: a `tf.function` with ``jit_compile=True``. Introduced in notebook 06.
 
     Raises: ValueError when a shape is not static.
     """
-    return optimised_proto(fn, *args).hlo_module
+    return optimised_proto(fn, *args, **kwargs).hlo_module
 
 
-def optimised_proto(fn: Callable, *args):
+def optimised_proto(fn: Callable, *args, **kwargs):
     """The same with its buffer assignment, an `HloProto` (xla/service/hlo.proto).
 
     Raises: ValueError when a shape is not static.
     """
     from tensorflow.compiler.xla.service import hlo_pb2
 
-    serialized = compiler_ir(fn, args, "optimized_hlo_proto_serialized")
+    serialized = compiler_ir(fn, args, "optimized_hlo_proto_serialized", kwargs)
     return hlo_pb2.HloProto.FromString(serialized)
 
 
-def compiler_ir(fn: Callable, args, stage: str) -> str | bytes:
-    """What XLA holds at a stage of compiling ``fn(*args)``, as text or bytes.
+def compiler_ir(fn: Callable, args, stage: str, kwargs=None) -> str | bytes:
+    """What XLA holds at a stage of compiling ``fn(*args, **kwargs)``, as text or bytes.
 
     stage: a name that `experimental_get_compiler_ir` knows, such as "hlo".
     Raises: ValueError when a shape is not static.
     """
     # TensorFlow does not look up the defaults of arguments here, so they are given.
-    bound = inspect.signature(fn.python_function).bind(*args)
+    bound = inspect.signature(fn.python_function).bind(*args, **(kwargs or {}))
     bound.apply_defaults()
     try:
         return fn.experimental_get_compiler_ir(*bound.args, **bound.kwargs)(stage=stage)

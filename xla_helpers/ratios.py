@@ -13,17 +13,20 @@ CONFIDENCE = 0.95  # confidence level of the interval
 class Ratio:
     """How many times faster a candidate is than a rival.
 
-    value: the median over rounds. low, high: its interval, of confidence `CONFIDENCE`.
+    value: the median over rounds. low, high: its interval, of confidence `CONFIDENCE`. noise: how
+    many times faster or slower than itself a function seemed to be in the same rounds.
     """
 
     value: float
     low: float
     high: float
+    noise: float = 1.0
 
     @property
     def clear(self) -> bool:
-        """False when the interval as shown, with two decimals, holds 1."""
-        return not round(self.low, 2) <= 1 <= round(self.high, 2)
+        """False when the interval as shown, with two decimals, holds 1, or within the noise."""
+        beyond = max(self.value, 1 / self.value) > max(self.noise, 1 / self.noise)
+        return beyond and not round(self.low, 2) <= 1 <= round(self.high, 2)
 
     @property
     def once(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .reach import python_of
 from .tables import cut
 
 SHOWN = 60  # characters of a Python value that a reason shows
@@ -76,7 +77,8 @@ class Leaf:
 
 def leaves_by_name(fn, args, kwargs) -> dict[str, Leaf]:
     """Every part of the arguments, defaults included, under the name that its author gave it."""
-    python = getattr(fn.python_function, "call", fn.python_function)  # of a Keras model: its `call`
+    python = python_of(fn)
+    python = getattr(python, "call", python)  # of a Keras model: its `call`
     try:
         bound = inspect.signature(python).bind(*args, **kwargs)
     except (TypeError, ValueError):
@@ -115,10 +117,10 @@ def reasons(fn, leaves, seen) -> tuple[Reason, ...]:
 
     seen: (function, leaves by name) of every earlier call.
     """
-    earlier = [old for other, old in seen if other is fn]
+    earlier = [old for other, old in seen if other == fn]  # a method is a new object each time
     if not earlier:
-        same_name = any(name_of(other) == name_of(fn) for other, _ in seen)
-        return (Reason("new function" if same_name else "first call"),)
+        anew = any(_same_code(other, fn) for other, _ in seen)
+        return (Reason("new function" if anew else "first call"),)
     changes = min((_changes(old, leaves) for old in reversed(earlier)), key=len)
     return tuple(changes) or (Reason("Python state"),)
 
@@ -149,6 +151,9 @@ def _change(name, old, new):
     ]
 
 
-def name_of(fn) -> str:
-    """The name of a `tf.function`; for a model or layer, which has none, that of its class."""
-    return getattr(fn.python_function, "__name__", None) or type(fn.python_function).__name__
+def _same_code(one, other):
+    """Whether two functions are one function of the reader's, wrapped or defined anew."""
+    one, other = python_of(one), python_of(other)
+    methods = hasattr(one, "__self__") or hasattr(other, "__self__")
+    code = getattr(one, "__code__", None)
+    return one is other or (not methods and code and code is getattr(other, "__code__", None))

@@ -1,5 +1,6 @@
 """Measure one function: the first call apart, then the steady state with its spread."""
 
+import functools
 import statistics
 import sys
 import time
@@ -9,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .state import variables_kept
 from .tables import format_seconds
-from .validation import check_callable, check_positive
+from .targets import name_of, resolve
+from .validation import check_positive
 
 ROUNDS = 15  # samples of the steady state, one a round
 BLOCK_SECONDS = 0.02  # a sample runs at least this long, so that the clock's own cost does not show
@@ -63,14 +66,16 @@ def measure(
     rounds: int = ROUNDS,
     block: float = BLOCK_SECONDS,
     clock: Callable[[], float] = time.perf_counter,
+    **kwargs,
 ) -> Measurement:
-    """Time ``fn(*args)``: its first call alone, then a block of calls in each round.
+    """Time ``fn(*args, **kwargs)``: its first call alone, then a block of calls in each round.
 
-    label: what it is called, by default the function's name. rounds: samples to take. block:
-    about the seconds that each lasts, by enough calls in it. clock: gives seconds; tests bring
-    their own. The device has finished when the clock is read, and the garbage collector rests
-    meanwhile, as in `timeit`. For a first call that compiles, pass a function that has not been
-    called yet. Introduced in notebook 01.
+    fn: whatever can be called; for a SavedModel, its folder will do. Variables that the calls
+    change have their values again afterwards. label: what it is called, by default the function's
+    name. rounds: samples to take. block: about the seconds that each lasts, by enough calls in it.
+    clock: gives seconds; tests bring their own. The device has finished when the clock is read,
+    and the garbage collector rests meanwhile, as in `timeit`. For a first call that compiles, pass
+    a function that has not been called yet. Introduced in notebook 01.
 
     Returns: a `Measurement`, in seconds per call.
     Raises: TypeError when `fn` cannot be called, ValueError when `rounds` or `block` is not
@@ -82,41 +87,42 @@ def measure(
     >>> 0 < measured.median < measured.first + 1
     True
     """
-    check_callable(fn)
     check_positive("rounds", rounds)
     check_positive("block", block)
-    label = label or getattr(fn, "__name__", "function")
-    first, _ = time_first_call(fn, args, clock)
-    calls = calibrate(fn, args, block, clock)
-    samples = tuple(time_block(fn, args, calls, clock) for _ in range(rounds))
-    return Measurement(label, first, samples, calls)
+    fn = resolve(fn)
+    with variables_kept():
+        first, _ = time_first_call(fn, args, kwargs, clock)
+        call = functools.partial(fn, *args, **kwargs)
+        calls = calibrate(call, block, clock)
+        samples = tuple(time_block(call, calls, clock) for _ in range(rounds))
+    return Measurement(label or name_of(fn), first, samples, calls)
 
 
-def time_first_call(fn, args, clock=time.perf_counter):
+def time_first_call(fn, args=(), kwargs=None, clock=time.perf_counter):
     """Seconds of one call on its own, and what it returned."""
     start = clock()
-    result = fn(*args)
+    result = fn(*args, **(kwargs or {}))
     wait_for_device()
     return clock() - start, result
 
 
-def calibrate(fn, args, block=BLOCK_SECONDS, clock=time.perf_counter) -> int:
-    """How many calls of ``fn(*args)`` last about `block` seconds."""
+def calibrate(call, block=BLOCK_SECONDS, clock=time.perf_counter) -> int:
+    """How many times `call` must run to last about `block` seconds."""
     calls = 1
     while calls < MAX_CALLS:
-        seconds = calls * min(time_block(fn, args, calls, clock) for _ in range(2))
+        seconds = calls * min(time_block(call, calls, clock) for _ in range(2))
         if seconds >= block / 2:
             return max(1, min(MAX_CALLS, round(calls * block / seconds)))
         calls *= 4
     return MAX_CALLS
 
 
-def time_block(fn, args, calls, clock=time.perf_counter) -> float:
+def time_block(call, calls, clock=time.perf_counter) -> float:
     """Seconds per call over a block of `calls` calls, the device's work included."""
 
     def block():
         for _ in range(calls):
-            fn(*args)
+            call()
         wait_for_device()
 
     return timeit.Timer(block, timer=clock).timeit(number=1) / calls

@@ -38,13 +38,27 @@ def test_the_same_result(tf):
 
 
 def test_results_without_numbers(tf):
-    assert check(lambda: None).agrees
     assert check(lambda x: (None, [], x), 1).agrees
     text = check(lambda x: tf.strings.as_string(x), tf.constant(1))
     assert text["eager"].result == text["graph"].result == b"1"
     assert text["graph"].agrees
     constant = check(lambda: "a")  # a graph makes a tensor of it
     assert constant["graph"].result == b"a" and constant["graph"].agrees
+
+
+@pytest.mark.parametrize("nothing", [None, (), {"a": None}])
+def test_nothing_does_not_agree_with_nothing(tf, nothing):
+    result = check(lambda: nothing)
+    assert not result.compared and not result.agrees
+    assert result.differing == result.errors == {}
+    assert result.summary == (
+        "It returns nothing and changes no variable: there was nothing to compare."
+    )
+
+
+def test_what_cannot_be_compared_is_no_failure_of_the_call(tf):
+    with pytest.raises(TypeError, match="`result` is a object: only numbers, text and nests"):
+        check(object)
 
 
 def test_nan_in_the_same_places_is_the_same(tf):
@@ -60,9 +74,9 @@ def test_ragged_and_sparse_results(tf):
 
     result = check(sliced, np.eye(3, dtype=np.float32))
     assert result.agrees
-    assert result["eager"].result[1].tolist() == [1, 1]  # IndexedSlices: values, indices, shape
+    assert result["eager"].result["indices"].tolist() == [1, 1]  # of `tf.IndexedSlices`
     ragged = check(lambda x: tf.RaggedTensor.from_row_splits(x, [0, 1, 3]), THREE)
-    assert ragged["XLA"].result[1].tolist() == [0, 1, 3] and not ragged.differing
+    assert ragged["XLA"].result["row_splits"].tolist() == [0, 1, 3] and not ragged.differing
 
 
 def test_last_digits_are_the_same_up_to_the_tolerance(tf):
@@ -71,8 +85,10 @@ def test_last_digits_are_the_same_up_to_the_tolerance(tf):
 
     result = check(near, np.float32(1))
     assert list(result.differing) == ["graph", "XLA"] and result.tolerance == 1e-4
-    assert result["XLA"].difference == Difference(pytest.approx(1e-3, rel=0.01))
-    assert against_eager(result) == ["differs by 0.001, allowed 0.0001"] * 2
+    about = pytest.approx(1e-3, rel=0.01)
+    assert result["XLA"].difference == Difference(about, absolute=about)
+    words = "differs by 0.001 (relative; 0.001 absolute), allowed 0.0001"
+    assert against_eager(result) == [words] * 2
     loose = check(near, np.float32(1), tolerance=1e-2)
     assert loose["XLA"].difference == result["XLA"].difference and loose["XLA"].agrees
     assert against_eager(loose) == ["the same to 0.001"] * 2
@@ -119,13 +135,133 @@ def test_other_integers_and_lost_nan(tf):
 
 def test_random_numbers(tf):
     result = check(lambda: tf.random.normal([4]))
-    assert set(result.differing) == {"graph", "XLA"}
-    assert result.random == ("RandomStandardNormal",)
-    assert "It draws random numbers (RandomStandardNormal)" in result.summary
+    assert not result.agrees and not result.decidable and result.differing == {}
+    assert [draw.operation for draw in result.draws] == ["RandomStandardNormal"]
+    assert against_eager(result) == ["not decidable"] * 2
+    assert result.not_put_back[0].startswith("a stream of random numbers")
     same = check(lambda: tf.random.stateless_normal([4], [1, 2], alg="philox"))
-    assert same.agrees and same.random == ("StatelessRandomNormalV2",)
+    assert same.agrees and same.decidable
+    assert [draw.operation for draw in same.draws] == ["StatelessRandomNormalV2"]
     assert "random" not in same.summary
-    assert check(lambda x: x + 1, 1).random == ()
+    assert check(lambda x: x + 1, 1).draws == ()
+
+
+def test_drawn_numbers_hide_neither_an_error_nor_a_lost_check(tf):
+    def noisy(x):
+        tf.debugging.assert_positive(x)
+        return x + tf.random.normal([])
+
+    result = check(noisy, tf.constant(-1.0))
+    assert list(result.differing) == ["XLA"] and result.vanished
+    assert result.summary.startswith("XLA gives a result instead of an error.")
+
+
+def noisy_descent(tf, **options):
+    """A step that returns the loss, in which nothing is drawn, and changes `weights`."""
+    weights = tf.Variable([1.0, 2.0], name="weights")
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((weights * x) ** 2)
+        noise = tf.random.stateless_normal([2], [1, 2], **options)
+        weights.assign_sub(0.1 * (tape.gradient(loss, weights) + noise))
+        return loss
+
+    return step
+
+
+def test_noise_in_a_variable_alone_is_found(tf):
+    """XLA may draw with another algorithm, unless one is named."""
+    result = check(noisy_descent(tf), np.float32([1, 1]))
+    for outcome in result.outcomes.values():
+        assert outcome.result == 5 and list(outcome.state) == ["weights"]
+    if not tf.config.list_physical_devices("GPU"):
+        assert result["XLA"].difference.place == "variables['weights']"
+        assert not result.agrees and not result.decidable and result.differing == {}
+        assert result.summary.startswith(
+            "Not decidable for XLA: it draws random numbers (Stateless"
+        )
+    same = check(noisy_descent(tf, alg="philox"), np.float32([1, 1]))
+    assert same.summary == (
+        "The same result and the same values in variable weights in all three modes."
+    )
+
+
+# What a call changes
+
+
+def test_a_variable_that_comes_out_otherwise_is_a_difference(tf):
+    weights = tf.Variable([1.0, 2.0], name="weights")
+
+    def step(x):
+        weights.assign_sub(x if tf.executing_eagerly() else 2 * x)
+        return tf.reduce_sum(x)
+
+    result = check(step, np.float32([1, 1]))
+    assert list(result.differing) == ["graph", "XLA"]
+    assert [o.state["weights"].tolist() for o in result.outcomes.values()] == [
+        [0, 1],
+        [-1, 0],
+        [-1, 0],
+    ]
+    assert result["XLA"].difference.place == "variables['weights']"
+    assert result["XLA"].difference.absolute == 1
+    assert "weights" in against_eager(result)[1]
+    assert weights.numpy().tolist() == [1, 2]
+
+
+def test_a_function_that_only_changes_variables_is_compared(tf):
+    total = tf.Variable(0.0, name="total")
+
+    def add(x):
+        total.assign_add(x)
+
+    result = check(add, 1.0)
+    assert result.agrees and result["XLA"].result is None
+    assert result.summary == "The same values in variable total in all three modes."
+
+
+def test_what_rounding_left_of_a_zero_is_named(tf):
+    def slopes(x):
+        return {"kernel": x, "bias": x * (1e-10 if tf.executing_eagerly() else -2e-10)}
+
+    result = check(slopes, np.float32([0.5, 1.0]))
+    assert result.agrees
+    assert result.summary.endswith("Practically zero, and so not compared: result['bias'].")
+    assert not check(slopes, np.float32([0.5, 1.0]), tolerance=0).agrees
+
+
+def test_a_graph_that_differs_from_itself_says_so(tf):
+    times = []
+
+    def moment():
+        times.append(1)
+        return np.float32(len(times))
+
+    result = check(lambda: tf.numpy_function(moment, [], tf.float32))
+    assert not result.settled and not result.decidable and not result.agrees
+    assert result.itself.size > 0
+    assert "The graph differs from itself, so other numbers say nothing" in result.summary
+    assert list(result.differing) == ["XLA"]  # an error is one, whatever the numbers are
+
+
+# What ran
+
+
+def test_each_outcome_has_the_evidence_of_its_mode(tf):
+    result = check(lambda x: tf.sin(x) + 1, THREE)
+    assert [o.evidence.mode for o in result.outcomes.values()] == ["eager", "graph", "XLA"]
+    assert [o.evidence.programs for o in result.outcomes.values()] == [0, 0, 1]
+
+
+def test_a_model_compiled_by_keras_is_checked_in_the_mode_of_the_row(tf):
+    import keras
+
+    model = keras.Sequential([keras.layers.Input([3]), keras.layers.Dense(2)])
+    model.compile(jit_compile=True)
+    result = check(model, np.ones([4, 3], np.float32), training=False)
+    assert result.agrees and result.function == "Sequential"
+    assert [o.evidence.mode for o in result.outcomes.values()] == ["eager", "graph", "XLA"]
 
 
 # What XLA refuses
@@ -140,16 +276,19 @@ def test_all_unsupported_operations_are_named(tf):
 
     result = check(logs, THREE)
     assert gave_results(result) == ["eager", "graph"]
-    assert set(result.unsupported) == {"StringFormat", "PrintV2", "AsString", "PyFunc"}
+    refused = [refusal.operation for refusal in result.unsupported]
+    assert set(refused) == {"StringFormat", "PrintV2", "AsString", "PyFunc"}
     assert str(result["XLA"].error).count("No registered") == 1  # the error names only one
-    assert result["XLA"].short == f"InvalidArgumentError: unsupported {result.unsupported[0]}"
-    assert result.summary == f"XLA does not support {', '.join(result.unsupported)}."
+    assert result["XLA"].short == f"InvalidArgumentError: unsupported {refused[0]}"
+    where = ", ".join(refusal.where for refusal in result.unsupported)
+    assert result.summary == (f"XLA does not support {where}. Not put back: Python code (PyFunc).")
+    assert all("test_checking.py, line" in refusal.where for refusal in result.unsupported)
     assert list(result.differing) == ["XLA"]
     assert against_eager(result)[1] == "gives an error instead of a result"
 
 
 def test_the_first_compilation_of_a_process():
-    """The registry of kernels is empty for XLA until then."""
+    """The registry of kernels is empty for XLA until then; after it, some text ends a process."""
 
     def first():
         import tensorflow as tf
@@ -157,9 +296,27 @@ def test_the_first_compilation_of_a_process():
         import xla_helpers as xh
 
         text = xh.check(lambda x: tf.strings.length(tf.strings.as_string(x)), tf.constant(1))
-        return text.unsupported
+        split = xh.check(lambda x: tf.strings.split(x), tf.constant(["a b"]))
+        refused = [[refusal.operation for refusal in found.unsupported] for found in (text, split)]
+        return refused, str(split["XLA"].error)
 
-    assert run_in_process(first).value == ["AsString", "StringLength"]
+    (lengths, parts), error = run_in_process(first).value
+    assert lengths == ["AsString", "StringLength"]
+    assert "StringSplitV2" in parts
+    assert error == "XLA was not asked: it would abort at StringSplitV2"
+
+
+def test_all_to_mend_is_one_table(tf):
+    import keras
+
+    zoom = keras.layers.RandomZoom(0.1, name="zoom")
+    model = keras.Sequential([keras.layers.Input([8, 8, 3]), zoom])
+    result = check(model, np.ones([1, 8, 8, 3], np.float32), training=True)
+    assert [refusal.layer for refusal in result.switched_off] == ["zoom"]
+    assert "Keras' own `fit` and `predict` run it without XLA, because of RandomZoom" in str(result)
+    refused = {row[0]: row[1:] for row in result.mends._rows()}
+    assert refused["RandomZoom"][0] == refused["ImageProjectiveTransformV3"][0] == "zoom"
+    assert all(mend for *_, mend in refused.values())
 
 
 def test_other_errors_of_the_compiler_are_not_called_unsupported(tf):
@@ -192,8 +349,11 @@ def test_a_training_step_of_a_model_has_no_unsupported_operation(tf):
     model.build([None, 5])
     before = [np.array(variable.numpy()) for variable in model.variables]
     result = check(step, np.ones([2, 5], np.float32), np.int32([0, 1]))
-    assert result.unsupported == ("PyFunc",)
+    assert [refusal.operation for refusal in result.unsupported] == ["PyFunc"]
     assert result["graph"].agrees  # each mode began with the same weights
+    changed = set(result["graph"].state)
+    assert changed == set(result["eager"].state)
+    assert any("iteration" in name for name in changed) and any("bias" in name for name in changed)
     for old, variable in zip(before, model.variables, strict=True):
         np.testing.assert_array_equal(old, variable)
 
@@ -231,8 +391,7 @@ def test_eager_is_eager_all_the_way_down(tf):
 
     modes = []
     check(lambda x: inner(x), 1.0)
-    assert sorted(set(modes)) == [False, True]
-    assert modes.count(True) == 1
+    assert modes == [True, True, False]  # eagerly twice, because the call changes `modes`
 
 
 def test_graph_is_a_graph_whatever_was_set_before(tf):
@@ -242,7 +401,7 @@ def test_graph_is_a_graph_whatever_was_set_before(tf):
         assert tf.config.functions_run_eagerly()
     finally:
         tf.config.run_functions_eagerly(False)
-    assert result.unsupported[0] in ("AsString", "_Retval")
+    assert result.unsupported[0].operation in ("AsString", "text as a result")
     assert check(lambda x: x, 1.0).agrees
     assert not tf.config.functions_run_eagerly()
 
@@ -255,9 +414,11 @@ def test_a_tf_function_is_unwrapped(tf):
             return x + 1
 
     modes = []
-    result = check(Module().step, 1.0)
+    module = Module()
+    result = check(module.step, 1.0)
     assert result.agrees and result.function == "step"
-    assert modes[0] is False and modes.count(True) == 1
+    assert modes == [True, True, False, False]
+    assert result["graph"].evidence.mode == "graph"  # its own `jit_compile` is not used
 
 
 def test_arrays_are_tensors_in_eager_mode_too(tf):
@@ -298,7 +459,7 @@ def test_variables_are_restored_after_an_error(tf):
 def test_a_function_that_cannot_be_traced(tf):
     result = check(lambda x: x.numpy(), np.float32(1))
     assert gave_results(result) == ["eager"]
-    assert result.vanished == result.random == result.unsupported == ()
+    assert result.vanished == result.draws == result.unsupported == ()
     assert result["graph"].short.startswith("AttributeError: 'SymbolicTensor' object has no")
 
 
@@ -327,9 +488,8 @@ def test_failure_in_every_mode(tf):
 def test_what_cannot_be_checked(tf):
     with pytest.raises(TypeError, match="`fn` is int, which cannot be called"):
         check(3)
-    graph = tf.function(lambda x: x).get_concrete_function(1.0)
-    with pytest.raises(TypeError, match="ConcreteFunction, a graph already"):
-        check(graph)
+    with pytest.raises(ValueError, match="`tolerance` is -1: give a number"):
+        check(lambda: 1, tolerance=-1)
     with pytest.raises(RuntimeError, match="inside of a tf.function"):
         tf.function(lambda: check(lambda: 1))()
 

@@ -12,6 +12,7 @@ from xla_helpers.comparing import compare, sweep
 from xla_helpers.comparisons import ComparisonError, Failure, SweepError
 
 SHORT = 1e-9  # a block this short holds one call
+QUICK = {"rounds": 2, "block": SHORT}
 TOO_LARGE = Failure("ArithmeticError: too large")
 
 
@@ -38,14 +39,16 @@ def test_candidates_take_turns(clock):
     compare(candidates, rounds=3, block=SHORT, clock=clock)
     order = "".join(clock.labels)
     assert order.startswith("ABC")
-    assert order.endswith("ABCABCABC")
+    assert order.endswith("ABCAABCAABCA")  # the control, here the baseline, once more in the end
 
 
 def test_samples_stand_in_the_order_of_the_rounds(clock):
     slower_and_slower = clock.takes(*(float(2**n) for n in range(10)))
-    samples = compare({"a": slower_and_slower}, rounds=3, block=SHORT, clock=clock)["a"].samples
-    assert samples[1] == 2 * samples[0]
-    assert samples[2] == 4 * samples[0]
+    c = compare({"a": slower_and_slower}, rounds=3, block=SHORT, clock=clock)
+    first = c["a"].samples[0]
+    assert c["a"].samples == (first, 4 * first, 16 * first)
+    assert c.control.samples == (2 * first, 8 * first, 32 * first)
+    assert c.noise == 0.5
 
 
 def test_each_candidate_has_its_own_number_of_calls(clock):
@@ -62,6 +65,208 @@ def test_the_arguments_arrive(clock):
 
     c = compare({"function": add, "method": lambda x, y: add(y, x)}, 2.0, 3.0, clock=clock)
     assert c.differences == {"function": Difference(), "method": Difference()}
+
+
+def test_keyword_arguments_arrive_under_their_names(clock):
+    def masked(x, *, mask, training=True):
+        clock.now += 1
+        return x * mask + training
+
+    c = compare({"a": masked, "b": masked}, 2.0, mask=3.0, training=False, clock=clock)
+    assert list(c.measurements) == ["a", "b"]
+
+
+# The control
+
+
+def test_the_control_is_the_first_that_runs_as_a_graph(tf):
+    """And holds no XLA, if there is one; otherwise it is the baseline."""
+    compiled = tf.function(tf.sin, jit_compile=True)
+    candidates = {
+        "eager": tf.sin,
+        "mixed": tf.function(lambda x: compiled(x)),
+        "graph": tf.function(tf.sin),
+        "again": tf.function(tf.sin),
+    }
+    for labels, control in ((4, "graph"), (2, "mixed"), (1, "eager")):
+        c = compare(dict(list(candidates.items())[:labels]), tf.ones([3]), **QUICK)
+        assert c.control.label == control and len(c.control.samples) == 2
+        assert f"{control} raced against itself" in str(c)
+
+
+def test_a_control_that_fails_later_leaves_the_others(clock):
+    countdown = iter(range(4))
+
+    def breaks():
+        clock.now += 1
+        if next(countdown, None) is None:
+            raise MemoryError
+
+    c = compare({"a": breaks, "b": clock.takes(1.0)}, strict=False, block=SHORT, clock=clock)
+    assert list(c.measurements) == ["b"] and c.control is None and c.noise == 1.0
+
+
+# What really ran
+
+
+def test_evidence_shows_whether_xla_ran(tf, keep_log):
+    keep_log()
+    plain, compiled = tf.function(tf.sin), tf.function(tf.sin, jit_compile=True)
+    c = compare({"eager": tf.sin, "XLA": plain, "compiled": compiled}, tf.ones([3]), **QUICK)
+    assert [(e.mode, e.programs) for e in c.evidence.values()] == [
+        ("eager", 0),
+        ("graph", 0),  # jit_compile was left out, whatever its label says
+        ("XLA", 1),
+    ]
+    assert [row[1] for row in c._rows()] == ["1 operation", "1 graph", "1 XLA program"]
+    assert not c.as_labelled and "not XLA: no compiled program ran" in str(c)
+
+
+def test_a_candidate_that_raises_has_evidence_too(tf):
+    def breaks(x):
+        raise MemoryError(tf.sin(x))
+
+    c = compare({"breaks": breaks, "good": tf.sin}, tf.ones([3]), strict=False, **QUICK)
+    assert c.evidence["breaks"].eager >= 1
+
+
+# Variables
+
+
+def descent(tf):
+    """Two plain graphs of one step on the same weights."""
+    weights = tf.Variable([1.0, 2.0], name="weights")
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum((weights * x) ** 2)
+        weights.assign_sub(0.1 * tape.gradient(loss, weights))
+        return loss
+
+    return weights, {"one": tf.function(step), "other": tf.function(step)}
+
+
+def test_two_equal_steps_are_equal_and_train_nothing(tf):
+    weights, candidates = descent(tf)
+    c = compare(candidates, tf.constant([1.0, 3.0]), **QUICK)
+    assert [d.size for d in c.differences.values()] == [0, 0]
+    assert weights.numpy().tolist() == [1, 2]
+
+
+def test_variables_are_as_before_although_a_candidate_raises(tf):
+    weights, candidates = descent(tf)
+
+    def half_done(x):
+        weights.assign_sub(x)
+        raise ArithmeticError("too large")
+
+    c = compare({**candidates, "broken": half_done}, tf.ones([2]), strict=False, **QUICK)
+    assert c.failures == {"broken": TOO_LARGE}
+    assert weights.numpy().tolist() == [1, 2]
+
+
+def test_each_block_begins_with_the_same_values(tf, clock):
+    """A step that took longer with each change would not be the same step any more."""
+    count, seen = tf.Variable(0.0), []
+
+    def step():
+        clock.now += 1
+        seen.append(float(count))
+        count.assign_add(1.0)
+
+    compare({"step": step}, rounds=3, block=SHORT, clock=clock)
+    assert set(seen[-6:]) == {0.0}
+
+
+def test_copies_that_are_made_anew_begin_with_equal_variables(tf):
+    def another():
+        weights = tf.Variable(np.random.normal(size=3), name="weights")
+        return tf.function(lambda x: weights.assign_sub(0.1 * x * weights))
+
+    c = compare({"one": another, "other": another}, np.ones(3), fresh=True, **QUICK)
+    assert [d.size for d in c.differences.values()] == [0, 0]
+
+
+def test_copies_of_another_build_fail_by_themselves(tf):
+    def make(size):
+        weights = tf.Variable(tf.zeros([size]))
+        return lambda: weights + 0
+
+    candidates = {"two": lambda: make(2), "three": lambda: make(3)}
+    c = compare(candidates, fresh=True, strict=False, **QUICK)
+    assert c.failures["three"].error.startswith("ValueError: the new copies have different var")
+
+
+# What cannot be decided
+
+
+def drawing(tf, size):
+    def draw():
+        return size + tf.random.uniform([])
+
+    return draw
+
+
+def test_results_of_drawn_numbers_are_not_compared(tf):
+    candidates = {"one": drawing(tf, 0.0), "other": tf.function(drawing(tf, 5.0))}
+    c = compare(candidates, **QUICK)
+    assert c.failures == c.differences == {}
+    assert c.undecided.startswith("Results were not compared: ")
+    assert str(c).startswith(c.undecided)
+
+
+def test_a_control_that_differs_from_itself_says_how(tf, clock):
+    def moment(x):
+        clock.now += 1
+        return x + clock.now
+
+    c = compare({"one": moment, "other": moment}, 1.0, clock=clock, rounds=3, block=SHORT)
+    assert c.failures == {}
+    assert "one's result differs from the first time" in c.undecided
+
+
+def test_equal_results_are_compared_though_numbers_are_drawn(tf):
+    def same():
+        return tf.random.stateless_normal([2], [1, 2], alg="philox")
+
+    c = compare({"eager": same, "graph": tf.function(same)}, **QUICK)
+    assert c.undecided == "" and list(c.differences) == ["eager", "graph"]
+
+
+def test_candidates_that_return_nothing_are_not_called_equal(clock):
+    c = compare({"a": clock.takes(1.0), "b": clock.takes(1.0)}, clock=clock, rounds=2)
+    assert "Largest relative difference" not in str(c)
+
+
+# Other results and other targets
+
+
+def test_ragged_and_sparse_results(tf):
+    def ragged(x):
+        return tf.RaggedTensor.from_row_splits(x, [0, 1, 3]), tf.sparse.from_dense(x)
+
+    def moved(x):
+        return tf.RaggedTensor.from_row_splits(x, [0, 2, 3]), tf.sparse.from_dense(x)
+
+    candidates = {"eager": ragged, "graph": tf.function(ragged), "moved": moved}
+    c = compare(candidates, tf.constant([1.0, 0.0, 2.0]), strict=False, **QUICK)
+    assert list(c.failures) == ["moved"]
+    assert c.failures["moved"].difference.place == "result[0]['row_splits']"
+
+
+def test_what_rounding_left_of_a_zero_is_no_failure(clock):
+    one, other = ({"mean": np.float32([tiny]), "kernel": 0.5} for tiny in (1e-10, -2e-10))
+    candidates = {"a": clock.takes(1.0, result=one), "b": clock.takes(1.0, result=other)}
+    c = compare(candidates, clock=clock)
+    assert c.differences["b"].zeros == ("result['mean']",)
+
+
+def test_a_saved_model_may_be_a_candidate_by_its_folder(tf, tmp_path):
+    module = tf.Module()
+    module.__call__ = tf.function(lambda x: 2 * x, input_signature=[tf.TensorSpec([2])])
+    tf.saved_model.save(module, str(tmp_path))
+    c = compare({"saved": str(tmp_path), "path": tmp_path, "Python": lambda x: 2 * x}, tf.ones([2]))
+    assert [d.size for d in c.differences.values()] == [0, 0, 0]
 
 
 # Failures: the others are still reported
@@ -88,9 +293,9 @@ BAD = {
     "nothing": (lambda: None, TWO),
     "text": (
         lambda: np.array(["1", "2"]),
-        Difference(math.inf, "result", "type", np.dtype("<U1"), GOOD.dtype),
+        Difference(math.inf, "result", "type", np.dtype("S1"), GOOD.dtype),
     ),
-    "value": (lambda: np.array([1.0, 2.5]), Difference(0.25)),
+    "value": (lambda: np.array([1.0, 2.5]), Difference(0.25, absolute=0.5)),
 }
 
 
@@ -118,11 +323,9 @@ def test_what_gives_no_result_is_no_reference(clock, bad):
 
 @pytest.mark.parametrize("bad", ["shape", "structure", "nothing", "text", "value"])
 def test_the_first_result_is_the_reference(clock, bad):
-    good = clock.takes(1.0, result=GOOD)
+    good, other = (clock.takes(1.0, result=result) for result in (GOOD, BAD[bad][0]()))
     with pytest.raises(ComparisonError) as caught:
-        compare(
-            {"bad": BAD[bad][0], "good": good, "fine": good}, rounds=3, block=SHORT, clock=clock
-        )
+        compare({"bad": other, "good": good, "fine": good}, rounds=3, block=SHORT, clock=clock)
     failures = caught.value.comparison.failures
     assert {label: why.reference for label, why in failures.items()} == {
         "good": "bad",
@@ -132,11 +335,11 @@ def test_the_first_result_is_the_reference(clock, bad):
 
 def test_a_difference_is_kept_with_its_size_and_the_tolerance(clock):
     candidates = {"a": clock.takes(1.0, result=2.0), "b": clock.takes(1.0, result=3.0)}
-    differences = {"a": Difference(), "b": Difference(0.5)}
+    differences = {"a": Difference(), "b": Difference(0.5, absolute=1.0)}
     with pytest.raises(ComparisonError) as caught:
         compare(candidates, tolerance=0.25, clock=clock)
     c = caught.value.comparison
-    assert c.failures == {"b": Failure("", Difference(0.5), "a", tolerance=0.25)}
+    assert c.failures == {"b": Failure("", differences["b"], "a", tolerance=0.25)}
     assert (c.differences, c.tolerance) == (differences, 0.25)
     assert compare(candidates, tolerance=0.5, clock=clock).differences == differences
 
@@ -227,6 +430,15 @@ def test_sweep(clock):
     assert (s.name, list(s.comparisons), s.labels) == ("rows", [1, 2, 4], ["slow", "fast"])
     assert [s[size]["slow"].median for size in (1, 2, 4)] == [1.0, 2.0, 4.0]
     assert s[4].ratio("fast").value == 4.0
+
+
+def test_a_size_may_come_with_keyword_arguments(clock):
+    def halved(x, *, by):
+        clock.now += 1
+        return x / by
+
+    s = sweep(lambda size: ({"a": halved}, [size], {"by": 2}), [1, 2], rounds=2, clock=clock)
+    assert list(s.comparisons) == [1, 2]
 
 
 def test_a_sweep_goes_on_after_a_failure(clock):

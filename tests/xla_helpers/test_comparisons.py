@@ -13,6 +13,7 @@ from xla_helpers.comparisons import (
     Sweep,
     SweepError,
 )
+from xla_helpers.evidence import Evidence
 from xla_helpers.timing import Measurement
 
 TOO_LARGE = Failure("ArithmeticError: too large")
@@ -55,10 +56,48 @@ def test_calls_to_repay(first, later, cost, calls):
     assert c.calls_to_repay("XLA", "graph", cost) == calls
 
 
+# The control
+
+
+def raced(control, **samples):
+    """A comparison of samples; `control` are those of the first label, raced against itself."""
+    measurements = {label: Measurement(label, 1.0, s, 1) for label, s in samples.items()}
+    first = next(iter(samples))
+    same = dict.fromkeys(samples, Difference())
+    return Comparison(measurements, same, control=Measurement(first, 1.0, control, 1))
+
+
+def test_noise_is_the_ratio_of_the_control_to_itself_round_by_round():
+    assert raced((2.0, 2.0, 4.0), graph=(4.0, 3.0, 8.0)).noise == 2.0
+
+
+def test_a_ratio_within_the_noise_is_not_clear():
+    near, far = (1.9,) * 3, (1.0,) * 3
+    noisy = raced((1.8,) * 3, graph=(2.0,) * 3, near=near, far=far)
+    assert not noisy.ratio("near").clear and noisy.ratio("far").clear
+    assert noisy.ratio("near").value == pytest.approx(2 / 1.9)
+    assert noisy.calls_to_repay("near") == math.inf
+    assert "no clear difference" in str(noisy)
+    quiet = raced((2.0,) * 3, graph=(2.0,) * 3, near=near)
+    assert quiet.ratio("near").clear
+
+
+def test_the_title_says_how_far_the_control_was_from_itself():
+    title = str(raced((4.0,) * 3, graph=(2.0,) * 3)).splitlines()[0]
+    assert title.endswith("allowed 0.0001. graph raced against itself: 2.00x apart.")
+
+
+def test_without_a_control_that_was_measured_there_is_no_noise(examples):
+    c = examples.comparison(eager=2.0, XLA=1.0)
+    assert c.noise == 1.0 and "itself" not in str(c)
+    gone = Comparison({}, {}, control=Measurement("graph", 1.0, (1.0,), 1))
+    assert gone.noise == 1.0
+
+
 # Failures
 
 
-NUMBERS = Difference(0.5, "result[1]")
+NUMBERS = Difference(0.5, "result[1]", absolute=2.0)
 SHAPE = Difference(math.inf, "result", "shape", (3,), (2,))
 NAN = Difference(math.inf, "result", "NaN", 1, 0)
 
@@ -69,7 +108,7 @@ NAN = Difference(math.inf, "result", "NaN", 1, 0)
         (TOO_LARGE, "ArithmeticError: too large"),
         (
             Failure("", NUMBERS, "eager", 0.25),
-            "its result[1] differs from that of 'eager' by 0.5 (relative), "
+            "its result[1] differs from that of 'eager' by 0.5 (relative), 2 (absolute), "
             "more than `tolerance` = 0.25",
         ),
         (Failure("", SHAPE, "eager"), "its result has shape (3,), that of 'eager' has (2,)"),
@@ -139,6 +178,69 @@ def test_a_table_of_single_calls_says_that_results_were_not_compared(examples):
     assert "2x faster, seen once" in str(c)
 
 
+def test_a_table_shows_what_ran(examples):
+    seen = {
+        "eager": Evidence(eager=1200, programs=0),
+        "graph": Evidence(graphs=1, programs=0),
+        "XLA": Evidence(graphs=1, programs=2),
+        "unseen": Evidence(graphs=1, programs=None),
+    }
+    c = Comparison(examples.comparison(eager=3.0, XLA=1.0).measurements, {}, evidence=seen)
+    assert [row[:2] for row in c._rows()] == [
+        ["eager", "1,200 operations"],
+        ["XLA", "1 graph, 2 XLA programs"],
+    ]
+    failed = Comparison({}, {}, dict.fromkeys(seen, TOO_LARGE), evidence=seen)
+    ran = [row[1] for row in failed._rows()]
+    assert ran == ["1,200 operations", "1 graph", "1 graph, 2 XLA programs", ""]
+
+
+RAN = {
+    "eager": Evidence(eager=3, programs=0),
+    "graph": Evidence(graphs=1, programs=0),
+    "XLA": Evidence(programs=1),
+}
+
+
+def labelled(examples, **ran):
+    measurements = examples.comparison(**dict.fromkeys(ran, 1.0)).measurements
+    return Comparison(measurements, {}, evidence=ran)
+
+
+def test_rows_that_ran_in_the_mode_of_their_label_have_no_note(examples):
+    c = labelled(examples, **RAN, anything=RAN["graph"])
+    assert c.as_labelled
+    assert [row[-1] for row in c._rows()] == [""] * 4
+
+
+@pytest.mark.parametrize(
+    ("label", "ran", "note"),
+    [
+        ("XLA, padded", RAN["graph"], "not XLA: no compiled program ran"),
+        ("graph", RAN["eager"], "not graph: it ran eagerly"),
+        ("eager", RAN["XLA"], "not eager: XLA ran"),
+    ],
+)
+def test_a_row_that_ran_in_another_mode_says_so(examples, label, ran, note):
+    c = labelled(examples, **{"baseline": RAN["eager"], label: ran})
+    assert not c.as_labelled
+    assert list(c._rows())[1][-1] == note
+    assert not Sweep("rows", {1: labelled(examples, **RAN), 2: c}).as_labelled
+
+
+def test_what_nobody_saw_is_not_called_as_labelled(examples):
+    assert not examples.comparison(eager=2.0, XLA=1.0).as_labelled
+    assert not labelled(examples, XLA=Evidence(graphs=1, programs=None)).as_labelled
+    assert examples.comparison(one=2.0, other=1.0).as_labelled  # no label claims anything
+    assert Sweep("rows", {1: labelled(examples, **RAN)}).as_labelled
+
+
+def test_results_that_could_not_be_compared_are_not_called_equal(examples):
+    why = "Results were not compared: random numbers are drawn (RandomUniform)."
+    c = Comparison(examples.comparison(a=2.0).measurements, {}, undecided=why)
+    assert str(c).startswith(f"{why}\n")
+
+
 def test_table_in_html_says_the_same(examples, half):
     assert "2.00x faster [2.00, 2.00]" in examples.comparison(eager=2.0, XLA=1.0)._repr_html_()
     for shown in (str(half), half._repr_html_()):
@@ -179,7 +281,7 @@ def test_against_has_a_column_for_each_rival_that_was_measured(examples, rivals,
     table = c.against(*rivals)
     assert ratios(table) == columns
     assert table._title() == c._title()
-    assert len(table._columns()) == len(list(table._rows())[0]) == 5 + len(columns)
+    assert len(table._columns()) == len(list(table._rows())[0]) == 6 + len(columns)
 
 
 def test_a_comparison_is_shown_against_its_baseline(examples, half):
@@ -190,7 +292,7 @@ def test_a_comparison_is_shown_against_its_baseline(examples, half):
 
 def test_a_failed_rival_has_no_column(half):
     assert list(ratios(half.against("graph", "eager"))) == ["against eager"]
-    assert list(half.against("eager")._rows())[-1] == ["graph", *[""] * 4, str(TOO_LARGE)]
+    assert list(half.against("eager")._rows())[-1] == ["graph", *[""] * 5, str(TOO_LARGE)]
 
 
 # Sweeps

@@ -2,16 +2,12 @@
 
 import time
 
+import numpy as np
 import pytest
 
 from xla_helpers import startup
-from xla_helpers.compilations import (
-    Compilation,
-    CompilationLog,
-    _check_that_compilations_are_logged,
-    compilations_in,
-    watch_compilations,
-)
+from xla_helpers.compilations import CompilationLog
+from xla_helpers.logs import check_that_compilations_are_logged
 from xla_helpers.processes import run_in_process
 
 
@@ -55,78 +51,6 @@ def test_the_python_body_counts_as_tracing(new_log, jit, tf):
     assert log.calls[0].trace_seconds >= 0.1
 
 
-BUILT = "I service.cc:593] BuildExecutable on service 0x1 with serialized module proto: {}[].1\n"
-TOOK = (
-    "I device_compiler.h:538] Compilation of XLA executable time: {} (cumulative: 9 s, max: 9 s)\n"
-)
-FAILED = "W op_kernel.cc:1858] OP_REQUIRES failed at xla_ops.cc:602 : INVALID_ARGUMENT\n"
-
-
-def test_names_and_seconds_are_those_that_tensorflow_logs():
-    first = ["noise ü\n", BUILT.format("__inference_f_12"), TOOK.format("2.5 s")]
-    second = [BUILT.format("cluster_0"), "Compiled cluster!\n", TOOK.format("40 ms (40000 us)")]
-    compilations = compilations_in("".join(first + second))
-    assert compilations == [
-        Compilation(name="__inference_f_12", seconds=2.5),
-        Compilation(name="cluster_0", seconds=0.04),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("shown", "seconds"),
-    [("1e+03 us", 1e-3), ("139 ms", 0.139), ("1.5 s", 1.5), ("2 min", 120), ("1.5 h", 5400)],
-)
-def test_seconds_are_read_in_every_unit(shown, seconds):
-    log = BUILT.format("f") + TOOK.format(shown)
-    assert compilations_in(log) == [("f", pytest.approx(seconds))]
-
-
-def test_two_compilations_at_once_both_count():
-    built, took = BUILT.format("f") + BUILT.format("g"), TOOK.format("2 s") + TOOK.format("3 s")
-    assert compilations_in(built + took) == [("g", 2), ("f", 3)]
-
-
-def test_only_what_was_compiled_to_run_counts():
-    looked_at, took = BUILT.format("f"), TOOK.format("2 s")
-    assert compilations_in(looked_at + BUILT.format("g") + took) == [("g", 2)]
-    assert compilations_in(looked_at + took + FAILED) == []
-    assert compilations_in(took) == []  # found in a cache on disk
-
-
-def test_neither_a_look_at_a_program_nor_a_refused_one_counts(keep_log, jit, tf):
-    keep_log()
-    function, refused = jit(add_one), jit(lambda x: tf.strings.as_string(x))
-    with watch_compilations() as compiled:
-        function.experimental_get_compiler_ir(tf.ones([5]))("optimized_hlo")
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            refused(tf.ones([5]))
-    assert compiled == []
-
-
-def test_compilations_in_a_block(keep_log, jit, tf):
-    keep_log()
-    function = jit(add_one)
-    function(tf.ones([2]))
-    with watch_compilations() as compiled:
-        for size in (2, 3, 3, 4):
-            function(tf.ones([size]))
-        assert compiled == []
-    assert len(compiled) == 2
-    assert all("add_one" in name and seconds > 0 for name, seconds in compiled)
-    with watch_compilations() as none:
-        function(tf.ones([4]))
-    assert none == []
-
-
-def test_one_graph_compiled_for_two_shapes_is_one_name_twice(keep_log, jit, tf):
-    keep_log()
-    function = jit(add_one, input_signature=[tf.TensorSpec([None])])
-    with watch_compilations() as compiled:
-        for size in (2, 3):
-            function(tf.ones([size]))
-    assert len(compiled) == 2 and len({compilation.name for compilation in compiled}) == 1
-
-
 def test_table(new_log, jit, tf):
     log, function = new_log(), jit(add_one)
     for size in (2, 2):
@@ -150,43 +74,118 @@ def test_a_call_that_raises_is_not_recorded(new_log, jit, tf):
     assert log.calls == []
 
 
-def test_a_plain_function_is_refused(new_log, tf):
-    with pytest.raises(TypeError, match="`fn` is function, not a tf.function: nothing else is"):
-        new_log().call(add_one, 1)
+# What is called
 
 
-# When compilations cannot be counted
+def test_a_plain_function_shows_what_the_graphs_inside_it_cause(new_log, jit, tf):
+    """It has no count of its own: traces and their seconds are those that were recorded."""
+    graph, compiled = tf.function(add_one), jit(lambda x: 2 * x)
+
+    def twice(x):
+        return compiled(graph(x)) + graph(x)
+
+    log = new_log()
+    for _ in range(2):
+        log.call(twice, tf.ones([2]))
+    assert [(c.traces, c.compilations) for c in log.calls] == [(2, 1), (0, 0)]
+    first, second = log.calls
+    assert 0 < first.trace_seconds < first.seconds
+    assert second.trace_seconds == 0
+    assert (first.function, str(first.reasons[0])) == ("twice", "first call")
 
 
-@pytest.fixture
-def unchecked():
-    """As in a new process, where it is not known whether compilations are logged."""
-    _check_that_compilations_are_logged.cache_clear()
-    yield
-    _check_that_compilations_are_logged.cache_clear()
+def test_a_plain_function_without_graphs_causes_nothing(new_log, tf):
+    log = new_log()
+    assert log.call(add_one, 1) == 2
+    assert log.causes == [(0, 0)]
 
 
-MEND = r"Restart the kernel and call xla_helpers.prepare_tensorflow\(\) before `import tensorflow`"
+def test_a_keras_model_and_its_predict_are_watched(new_log, tf):
+    import keras
+
+    model = keras.Sequential([keras.layers.Input([3]), keras.layers.Dense(2)])
+    model.compile(jit_compile=True)
+    log = new_log()
+    for size in (4, 4):
+        log.call(model.predict, np.ones([size, 3]), verbose=0)
+    first, second = log.calls
+    assert first.function == "predict"
+    assert first.traces >= 1 and first.compilations >= 1
+    assert (second.traces, second.compilations) == (0, 0)
+    log.call(model, tf.ones([4, 3]))
+    assert log.calls[2].function == "Sequential"
 
 
-def test_a_log_that_is_not_kept_is_said_with_the_mend(tf, unchecked, monkeypatch):
+def test_under_run_functions_eagerly_nothing_is_traced(new_log, jit, tf):
+    log = new_log()
+    tf.config.run_functions_eagerly(True)
+    try:
+        log.call(jit(add_one), tf.ones([2]))
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert log.causes == [(0, 0)]
+
+
+def test_a_changed_variable_is_named_and_has_its_value_again(new_log, tf):
+    weights = tf.Variable([1.0, 2.0])
+    step = tf.function(lambda x: weights.assign_sub(x))
+    log = new_log()
+    for _ in range(2):
+        result = log.call(step, tf.ones([2]))
+    assert result.numpy().tolist() == [0, 1]
+    assert weights.numpy().tolist() == [1, 2]
+    assert [call.changed for call in log.calls] == [("weights",)] * 2
+    assert str(log).startswith("Calls 2, traces 1, compilations 0. Changed and put back: 1 variab")
+
+
+def test_a_variable_that_the_first_call_makes_is_as_it_was_made(new_log, tf):
+    made = []
+
+    @tf.function
+    def count():
+        if not made:
+            made.append(tf.Variable(5.0, name="count"))
+        return made[0].assign_add(1.0)
+
+    log = new_log()
+    assert [float(log.call(count)) for _ in range(2)] == [6, 6]
+
+
+def test_variables_are_as_before_after_a_call_that_raises(new_log, tf):
+    count = tf.Variable(1.0)
+
+    def fails():
+        count.assign_add(1.0)
+        raise ValueError("no such row")
+
+    with pytest.raises(ValueError, match="no such row"):
+        new_log().call(fails)
+    assert count.numpy() == 1
+
+
+def test_a_call_that_nobody_could_see_into_is_not_called_one_without_traces(new_log, tf, tmp_path):
+    graph = tf.function(add_one)
+    log = new_log()
+    tf.profiler.experimental.start(str(tmp_path))
+    try:
+        log.call(graph, tf.ones([2]))  # counts its own traces
+        with pytest.raises(RuntimeError, match="while something else records a profile"):
+            log.call(lambda x: graph(x), tf.ones([2]))
+    finally:
+        tf.profiler.experimental.stop()
+    assert [call.traces for call in log.calls] == [1]
+
+
+def test_what_cannot_be_called_is_refused(new_log):
+    with pytest.raises(TypeError, match="`fn` is int, which cannot be called: pass the function"):
+        new_log().call(3)
+
+
+def test_a_log_that_cannot_count_is_refused_from_the_start(tf, monkeypatch):
     monkeypatch.setattr(startup, "_log_path", None)
-    with pytest.raises(RuntimeError, match=f"TensorFlow's log is not kept. {MEND}"):
+    check_that_compilations_are_logged.cache_clear()
+    with pytest.raises(RuntimeError, match="Compilations cannot be counted here"):
         CompilationLog()
-
-
-def test_a_switch_that_was_not_read_is_said_with_the_mend(tf, unchecked, monkeypatch, tmp_path):
-    """As when TensorFlow was imported first: nothing is added to its log."""
-    (tmp_path / "log").write_text("Compiled long_ago 1 times, compile time: 7 us\n")
-    monkeypatch.setattr(startup, "_log_path", str(tmp_path / "log"))
-    with pytest.raises(RuntimeError, match=f"a test compilation left no line in the log. {MEND}"):
-        CompilationLog()
-
-
-def test_many_logs_do_not_make_tensorflow_warn(new_log, tf, unchecked, caplog):
-    for _ in range(8):
-        new_log()
-    assert "retracing" not in caplog.text
 
 
 # Other places to run

@@ -75,6 +75,8 @@ def test_an_interrupt_is_not_an_answer():
         ("in user code:\n  File 1\n  ValueError: wrong\n", "wrong"),
         ("Graph execution error:\n\nwrong\n[[{{node f}}]]", "wrong"),
         ("{{function_node f}} wrong [Op:Add] name: ", "wrong"),
+        ("Exception encountered when calling Layer.call().\n\n\x1b[1mwrong\x1b[0m\n", "wrong"),
+        ("Exception encountered when calling Layer", "Exception encountered when calling Layer"),
         ("no (No registered 'no') A (No registered 'A' OpKernel", "unsupported A"),
     ],
 )

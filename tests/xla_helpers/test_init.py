@@ -169,7 +169,7 @@ def test_a_docstring_names_each_field():
         assert [field for field in fields if not names(text_of(kind), field)] == [], name
 
 
-NOUNS = "A An The One Every Rows Seconds How Whether In".split()
+NOUNS = "A An The One Every Rows Seconds How Whether Why In".split()
 """A first line that begins so says what comes back; one that begins with a verb does not."""
 
 

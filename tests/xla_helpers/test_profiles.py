@@ -2,7 +2,10 @@
 
 import pytest
 
-from xla_helpers.profiles import Profile, part_of, profile
+from xla_helpers.layers import layers_of
+from xla_helpers.profiles import NOT_IN_A_LAYER, Profile, profile
+
+AB = dict.fromkeys("ab")  # paths of two layers
 
 
 @pytest.fixture(scope="module")
@@ -18,51 +21,56 @@ def recorded(*starts, calls=1):
     return Profile(calls, starts)
 
 
-@pytest.mark.parametrize(
-    "path, name",
-    [
-        ("model/dense/MatMul", "dense"),
-        ("model_1/dense_1/MatMul", "dense"),
-        ("model_1/dense_1_2/MatMul", "dense_1"),
-        ("dense_7/row/Reshape", "dense"),
-        ("model_1/dense_one/MatMul", None),
-        ("", None),
-    ],
-)
-def test_a_path_leads_to_the_first_of_the_names(path, name):
-    assert part_of(path, {"dense", "dense_1", "row"}) == name
-
-
 def test_an_operation_is_booked_until_the_next_one_starts():
     found = recorded((0.0, "m/a/x"), (1.0, "m/b/x"), (1.5, "m/a/y"), (4.0, ""))
-    assert found.seconds_by("ab") == {"a": 3.5, "b": 0.5}
+    assert found.seconds_by(AB) == {"a": 3.5, "b": 0.5}
 
 
-def test_what_has_no_name_leaves_the_time_where_it_is():
-    found = recorded((0.0, "m/a/x"), (1.0, "Executor"), (2.0, "m/b/x"), (3.0, ""))
-    assert found.seconds_by("ab") == {"a": 2.0, "b": 1.0}
-    assert found.seconds_by("a") == {"a": 3.0}
-    assert found.seconds_by([]) == {}
+def test_what_is_in_no_layer_is_booked_apart_and_the_sum_is_the_call():
+    found = recorded((0.0, "a call"), (0.5, "m/a/x"), (1.0, "m/add"), (2.0, "m/b/x"), (3.0, ""))
+    assert found.seconds_by(AB) == {"a": 0.5, "b": 1.0, NOT_IN_A_LAYER: 1.5}
+    assert found.seconds_by({}) == {NOT_IN_A_LAYER: 3.0}
 
 
 def test_nothing_is_booked_between_two_calls():
     found = recorded((0.0, "a/x"), (1.0, ""), (9.0, "a/x"), (12.0, ""), calls=2)
-    assert found.seconds_by("a") == {"a": 2.0}
-
-
-def test_what_runs_after_the_last_call_is_not_booked():
-    assert recorded((0.0, "a/x"), (1.0, ""), (2.0, "a/x")).seconds_by("a") == {"a": 1.0}
+    assert found.seconds_by(AB) == {"a": 2.0}
 
 
 @pytest.mark.parametrize("compiled", [False, True])
 def test_layers_are_found_in_a_graph_and_in_a_compiled_program(tf, model, compiled):
     found = profile(tf.function(lambda x: model(x), jit_compile=compiled), tf.ones([1, 8, 8, 3]))
-    seconds = found.seconds_by({layer.name for layer in model.layers})
-    assert {"channels", "dense", "dense_1"} <= set(seconds)
+    seconds = found.seconds_by(layers_of(model))
+    assert {"channels", "dense", "dense_1", NOT_IN_A_LAYER} <= set(seconds)
     assert all(0 < second < 60 for second in seconds.values())
     assert found.calls == [path for _, path in found.starts].count("") == 3
     assert [start for start, _ in found.starts] == sorted(start for start, _ in found.starts)
     assert (found.module is not None) == compiled
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_sum_of_all_layers_is_what_the_calls_took(tf, model, compiled):
+    found = profile(tf.function(lambda x: model(x), jit_compile=compiled), tf.ones([1, 8, 8, 3]))
+    marks = [start for start, path in found.starts if path in ("one recorded call", "")]
+    begins, ends = marks[::3], marks[2::3]
+    assert len(begins) == len(ends) == 3
+    assert sum(found.seconds_by(layers_of(model)).values()) == pytest.approx(
+        sum(ends) / 3 - sum(begins) / 3
+    )
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_layer_inside_of_a_model_is_booked_by_its_path(tf, model, compiled):
+    outer = tf.keras.Sequential([tf.keras.layers.Rescaling(2.0, name="scale"), model])
+    model_name = outer.layers[-1].name
+    fn = tf.function(lambda x: outer(x), jit_compile=compiled)
+    seconds = profile(fn, tf.ones([1, 8, 8, 3]), calls=1).seconds_by(layers_of(fn))
+    assert {f"{model_name}/channels", f"{model_name}/dense_1"} <= set(seconds)
+
+
+def test_arguments_may_be_named(tf):
+    fn = tf.function(lambda x, scale: scale * x)
+    assert profile(fn, tf.ones([3]), scale=tf.constant(2.0), calls=1).calls == 1
 
 
 def test_the_program_is_the_largest_one_that_ran(tf, model):

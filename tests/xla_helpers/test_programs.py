@@ -119,6 +119,78 @@ def test_a_loop_is_walked_once(tf, jit):
     assert operations(few) == operations(many)
 
 
+def test_arguments_arrive_under_their_names(tf, jit):
+    def masked(x, *, mask, training=True):
+        x = tf.where(mask, x, 0.0)
+        return tf.tanh(x) if training else x
+
+    mask = tf.constant([True] * N)
+    for function in (masked, tf.function(masked), jit(masked)):
+        training, resting = (
+            operations(inspect_program(function, tf.ones([N]), mask=mask, training=training))
+            for training in (True, False)
+        )
+        assert "tanh" in [name.lower() for name in training]
+        assert "tanh" not in [name.lower() for name in resting]
+    module = optimised_module(jit(masked), tf.ones([N]), mask=mask)
+    assert "tanh" in [i.opcode for part in module.computations for i in part.instructions]
+
+
+def test_while_functions_run_eagerly_so_does_a_program(tf, jit, arrays):
+    tf.config.run_functions_eagerly(True)
+    try:
+        programs = [inspect_program(make(fused), *arrays) for make in (tf.function, jit)]
+    finally:
+        tf.config.run_functions_eagerly(False)
+    for program in programs:
+        assert program.mode == "eager" and operations(program) == ["Mul", "AddV2", "Sum"]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_python_that_calls_a_graph_has_kernels_that_cannot_be_seen(tf, compiled):
+    inner = tf.function(fused, jit_compile=compiled)
+    for wrapper in (lambda *arrays: inner(*arrays), lambda *arrays: tf.sin(inner(*arrays))):
+        with pytest.raises(
+            TypeError, match=r"Python that calls 1 graph\(s\).*inspect the tf.function"
+        ):
+            inspect_program(wrapper, *[tf.ones([2])] * 3)
+
+
+def test_a_graph_that_calls_a_compiled_function_is_not_told_as_one(tf, jit):
+    inner = jit(tf.sin)
+    with pytest.raises(TypeError, match="a graph that calls a compiled function: inspect that one"):
+        inspect_program(tf.function(lambda x: inner(x)), tf.ones([2]))
+
+
+def test_a_graph_without_its_python_is_inspected(tf, jit, tmp_path):
+    module = tf.Module()
+    module.__call__ = tf.function(tf.sin, input_signature=[tf.TensorSpec([N])])
+    tf.saved_model.save(module, str(tmp_path))
+    concrete = tf.function(tf.sin).get_concrete_function(tf.ones([N]))
+    assert operations(inspect_program(concrete, tf.ones([N]))) == ["Sin"]
+    for graph in (tmp_path, tf.saved_model.load(str(tmp_path))):
+        program = inspect_program(graph, tf.ones([N]))
+        assert program.mode == "graph" and "Sin" in operations(program)
+    with pytest.raises(TypeError, match="the graph of a compiled function: pass the tf.function"):
+        inspect_program(jit(tf.sin).get_concrete_function(tf.ones([N])), tf.ones([N]))
+
+
+def test_a_model_compiled_by_keras_is_seen_only_where_it_is_compiled(tf):
+    """`compile` says what `fit` and `predict` do; a call of the model is eager all the same."""
+    import keras
+
+    model = keras.Sequential([keras.layers.Input([3]), keras.layers.Dense(2)])
+    model.compile(jit_compile=True)
+    program = inspect_program(model, tf.ones([4, 3]), training=False)
+    assert program.mode == "eager" and "MatMul" in operations(program)
+
+
+def test_looking_changes_no_variable(tf):
+    total = tf.Variable(1.0)
+    assert "AssignAddVariableOp" in operations(inspect_program(lambda: total.assign_add(1.0)))
+    assert total.numpy() == 1
+
+
 def test_both_branches_of_a_condition_are_walked(tf, jit):
     def branch(x):
         return tf.cond(x[0, 0] > 0, lambda: tf.sin(x) @ x, lambda: tf.cos(x))
@@ -173,7 +245,7 @@ def test_a_graph_of_unknown_shape_is_refused(tf):
     with pytest.raises(ValueError) as caught:
         inspect_program(graph, *[tf.ones([N, N])] * 3)
     assert "is (None, 256): bytes can only be counted for static shapes" in str(caught.value)
-    assert "without `input_signature=" in str(caught.value)
+    assert "without a signature such as `input_signature=" in str(caught.value)
 
 
 @pytest.mark.parametrize("look", [inspect_program, optimised_module])
@@ -233,7 +305,7 @@ class Module:
 
         class Compiled:
             _jit_compile = True
-            get_concrete_function = None
+            experimental_get_tracing_count = None
             python_function = staticmethod(lambda: None)
 
             def __call__(self):

@@ -32,6 +32,16 @@ def test_several_rounds_are_not_once(ratios):
     assert not bootstrap_ratio(ratios).once
 
 
+@pytest.mark.parametrize("noise", [1.3, 1 / 1.3])
+def test_what_is_as_close_to_1_as_the_noise_is_not_clear(noise):
+    faster, slower = Ratio(1.2, 1.1, 1.25, noise), Ratio(1 / 1.2, 0.8, 0.9, noise)
+    assert not faster.clear and not slower.clear
+    assert repr(faster) == "no clear difference [1.10, 1.25]"
+    assert slower.against("eager") == "not clearly different from eager [0.80, 0.90]"
+    assert Ratio(1.4, 1.35, 1.5, noise).clear and Ratio(1 / 1.4, 0.6, 0.8, noise).clear
+    assert Ratio(1.2, 1.1, 1.25).clear
+
+
 @pytest.mark.parametrize(
     ("ratio", "words", "against"),
     [

@@ -1,11 +1,10 @@
 """Why calls trace and compile: of real functions, beside what they really caused."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from xla_helpers.reasons import SENTENCES, SHOWN, Leaf, Reason, leaves_by_name, name_of, reasons
+from xla_helpers.reasons import SENTENCES, SHOWN, Leaf, Reason, leaves_by_name, reasons
+from xla_helpers.targets import name_of
 
 FIRST = (1, 1, Reason("first call"))
 NOTHING = (0, 0)
@@ -208,9 +207,41 @@ def test_functions_of_other_names_do_not_mix(new_log, jit, tf):
 
 
 def test_nothing_changed_but_python_state():
-    function = SimpleNamespace(python_function=add_one)
-    leaves = leaves_by_name(function, (np.ones(2),), {})
-    assert reasons(function, leaves, [(function, leaves)]) == (Reason("Python state"),)
+    leaves = leaves_by_name(add_one, (np.ones(2),), {})
+    assert reasons(add_one, leaves, [(add_one, leaves)]) == (Reason("Python state"),)
+
+
+def why(fn, *earlier):
+    """The reason for a call without arguments after those of earlier functions."""
+    return reasons(fn, {}, [(other, {}) for other in earlier])
+
+
+class Model:
+    """Whose methods have the names of all models' methods."""
+
+    def predict(self):
+        return 1
+
+
+def test_functions_of_one_name_are_not_one_function():
+    one, other = lambda: 1, lambda: 2
+    assert why(one, other) == (Reason("first call"),)
+    assert why(Model().predict, Model().predict) == (Reason("first call"),)
+
+
+def test_a_method_is_the_same_function_each_time():
+    model = Model()
+    assert why(model.predict, model.predict) == (Reason("Python state"),)
+
+
+def test_a_function_that_is_defined_or_wrapped_anew_is_new(tf):
+    def make():
+        return lambda: 1
+
+    one = make()
+    for function, earlier in ((make(), one), (tf.function(one), one), (tf.function(one),) * 2):
+        expected = "Python state" if function is earlier else "new function"
+        assert why(function, earlier) == (Reason(expected),)
 
 
 def test_a_method(new_log, tf):
@@ -252,8 +283,7 @@ def test_a_keras_model_and_its_method(new_log, jit, tf, model, part, name):
 
 
 def test_a_function_without_a_signature_names_its_arguments_by_place():
-    function = SimpleNamespace(python_function=min)
-    assert leaves_by_name(function, (3,), {"key": None}) == {
+    assert leaves_by_name(min, (3,), {"key": None}) == {
         "0": Leaf("Python value", value="3"),
         "key": Leaf("Python value", value="None"),
     }

@@ -1,8 +1,6 @@
 """Everything here runs on a clock that stands still, so that every number is exact."""
 
 import gc
-import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -26,32 +24,32 @@ def test_fifteen_rounds_unless_told(clock):
 )
 def test_a_block_holds_as_many_calls_as_fill_it(clock, seconds, calls):
     function = clock.takes(seconds)
-    assert calibrate(function, (), block=1 / 16, clock=clock) == calls
+    assert calibrate(function, block=1 / 16, clock=clock) == calls
     m = measure(function, block=1 / 16, clock=clock)
     assert m.calls == calls
     assert set(m.samples) == {seconds}
 
 
 def test_calibration_ends_when_the_clock_does_not_move(clock):
-    assert calibrate(lambda: None, (), clock=clock) == MAX_CALLS
+    assert calibrate(lambda: None, clock=clock) == MAX_CALLS
 
 
 def test_a_sample_is_the_seconds_of_one_call_in_its_block(clock):
-    assert time_block(clock.takes(0.25, 0.75), (), calls=2, clock=clock) == 0.5
+    assert time_block(clock.takes(0.25, 0.75), calls=2, clock=clock) == 0.5
 
 
 def test_the_arguments_arrive(clock):
     seen = set()
 
-    def function(*args):
-        seen.add(args)
+    def function(*args, **kwargs):
+        seen.add((*args, *kwargs.items()))
         clock.now += 1
 
-    measure(function, 1, "two", clock=clock)
-    assert seen == {(1, "two")}
+    measure(function, 1, "two", training=False, clock=clock)
+    assert seen == {(1, "two", ("training", False))}
 
 
-def test_the_device_is_awaited(clock, monkeypatch):
+def test_the_device_is_awaited(tf, clock, monkeypatch):
     """Calls return at once, and the device then works for half a second on each of them."""
     waiting = []
 
@@ -59,9 +57,7 @@ def test_the_device_is_awaited(clock, monkeypatch):
         clock.now += sum(waiting)
         waiting.clear()
 
-    device = SimpleNamespace(test=SimpleNamespace(experimental=SimpleNamespace()))
-    device.test.experimental.sync_devices = sync_devices
-    monkeypatch.setitem(sys.modules, "tensorflow", device)
+    monkeypatch.setattr(tf.test.experimental, "sync_devices", sync_devices)
     m = measure(lambda: waiting.append(0.5), rounds=3, block=1.0, clock=clock)
     assert m.first == 0.5
     assert m.samples == (0.5, 0.5, 0.5)
@@ -108,6 +104,25 @@ def test_the_label_is_the_name_of_the_function_unless_told(clock):
 
     assert measure(fused, 1, clock=clock).label == "fused"
     assert measure(fused, 1, label="XLA", clock=clock).label == "XLA"
+
+
+def test_variables_are_as_before_though_each_call_changes_them(tf, clock):
+    total = tf.Variable(1.0)
+
+    def add():
+        clock.now += 1
+        total.assign_add(1.0)
+
+    assert len(measure(add, rounds=3, clock=clock).samples) == 3
+    assert total.numpy() == 1
+
+
+def test_a_saved_model_is_measured_by_its_folder(tf, clock, tmp_path):
+    module = tf.Module()
+    module.__call__ = tf.function(lambda x: 2 * x, input_signature=[tf.TensorSpec([])])
+    tf.saved_model.save(module, str(tmp_path))
+    measured = measure(tmp_path, tf.constant(1.0), rounds=2, block=1e-9)
+    assert measured.label == "the function of a SavedModel"
 
 
 def test_measurements_are_frozen():

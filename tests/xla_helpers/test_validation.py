@@ -3,19 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from xla_helpers.validation import check_callable, check_positive
-
-
-@pytest.mark.parametrize("fn", [None, 3, "f"])
-def test_what_cannot_be_called_is_refused(fn):
-    kind = type(fn).__name__
-    with pytest.raises(TypeError, match=f"`fn` is {kind}, which cannot be called: pass the func"):
-        check_callable(fn)
-
-
-@pytest.mark.parametrize("fn", [len, lambda: 1, dict])
-def test_what_can_be_called_passes(fn):
-    check_callable(fn)
+from xla_helpers.validation import check_positive, check_tolerance
 
 
 @pytest.mark.parametrize("value", [0, -1, -0.5, math.nan, None, "3", [1], 1j])
@@ -28,3 +16,17 @@ def test_what_is_not_above_zero_is_refused_by_name(value):
 @pytest.mark.parametrize("value", [1, 0.5, np.int64(3), np.float32(0.1)])
 def test_what_is_above_zero_passes(value):
     check_positive("rounds", value)
+
+
+@pytest.mark.parametrize("value", [-1, math.nan, math.inf, None, "0"])
+def test_a_tolerance_that_nothing_can_be_held_against_is_refused(value):
+    with pytest.raises(ValueError) as caught:
+        check_tolerance(value)
+    assert str(caught.value) == (
+        f"`tolerance` is {value!r}: give a number, 0 for equal to the last bit"
+    )
+
+
+@pytest.mark.parametrize("value", [0, 0.0, 1e-4, np.float32(0.1)])
+def test_a_tolerance_that_is_a_number_passes(value):
+    check_tolerance(value)

@@ -62,4 +62,4 @@ def test_an_error_is_one_line_that_a_terminal_can_show(tf):
     def fails():
         raise ValueError("red \x1b[31m and\ta tab\nmore")
 
-    assert child._answer(fails).error == "ValueError: red  [31m and a tab"
+    assert child._answer(fails).error == "ValueError: red  and a tab"

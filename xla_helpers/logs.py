@@ -1,0 +1,120 @@
+"""What TensorFlow's log says of compilations: how many, of what, for how long."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import NamedTuple
+
+from .modes import run_functions_eagerly
+from .startup import LOG_SWITCH, log_path
+
+LOGGED = re.compile(
+    r"BuildExecutable on service .* module proto: ([^\s[]+)"  # from XLA's service.cc
+    r"|Compilation of XLA executable time: (\S+) (us|ms|s|min|h) .*\n"  # from device_compiler.h
+    r"(?!.*OP_REQUIRES failed at xla_)"  # the compilation failed
+)
+"""The two lines of a compilation: the program's name, then the seconds that it took."""
+
+PROBE = "xla_helpers_probe"  # part of the name of what is compiled only to see that it is logged
+
+UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}  # in seconds
+
+
+class Compilation(NamedTuple):
+    """A program that XLA compiled: its name, and the seconds that it took, to three digits."""
+
+    name: str
+    seconds: float
+
+
+def compilations_in(log: str) -> list[Compilation]:
+    """Every compilation in a log, such as the `stderr` of a `Run`.
+
+    The process must have had the switch that `prepare_tensorflow` sets, which children inherit.
+    Seconds are those of the log, three digits. Neither a program that was built only to be looked
+    at counts nor one that was found in a cache on disk. Introduced in notebook 03.
+    """
+    return [compilation for compilation in _compilations(log) if PROBE not in compilation.name]
+
+
+def _compilations(log):
+    built, compiled = [], []
+    for name, number, unit in LOGGED.findall(log):
+        if name:
+            built.append(name)
+        elif built:
+            compiled.append(Compilation(built.pop(), float(number) * UNITS[unit]))
+    return compiled
+
+
+@contextmanager
+def watch_compilations() -> Iterator[list[Compilation]]:
+    """What XLA compiles in a block, whoever asks for it.
+
+    A name twice is one graph compiled for two shapes. Introduced in notebook 02.
+
+    Yields: a list, filled when the block ends.
+    Raises: RuntimeError when compilations cannot be counted in this process, with the mend.
+
+    >>> import tensorflow as tf
+    >>> double = tf.function(lambda x: 2 * x, jit_compile=True, autograph=False)
+    >>> with watch_compilations() as compiled:
+    ...     first, second = double(tf.ones([3])), double(tf.ones([4]))
+    >>> len(compiled)
+    2
+    """
+    check_that_compilations_are_logged()
+    position, compiled = log_end(), []
+    yield compiled
+    compiled += compilations_in(log_since(position))
+
+
+@cache
+def compilations_are_logged() -> bool:
+    """Whether compilations can be counted in this process."""
+    try:
+        check_that_compilations_are_logged()
+    except RuntimeError:
+        return False
+    return True
+
+
+@cache
+def check_that_compilations_are_logged() -> None:
+    """Compile something tiny, once, and look for its line: the only proof of a read switch."""
+    cannot = "Compilations cannot be counted here"
+    mend = (
+        "Restart the kernel and call xla_helpers.prepare_tensorflow() before `import tensorflow`: "
+        f"TensorFlow reads {LOG_SWITCH[0]} only once, when it is imported."
+    )
+    if log_path() is None:
+        raise RuntimeError(f"{cannot}: TensorFlow's log is not kept. {mend}")
+    position = log_end()
+    run_probe()
+    if not _compilations(log_since(position)):
+        raise RuntimeError(f"{cannot}: a test compilation left no line in the log. {mend}")
+
+
+def run_probe() -> None:
+    """Compile and run something tiny, which is never counted among a reader's compilations."""
+    import tensorflow as tf
+
+    def xla_helpers_probe(x):
+        return x + 1
+
+    with run_functions_eagerly(False):
+        tf.function(xla_helpers_probe, jit_compile=True, autograph=False)(tf.constant(1))
+
+
+def log_end() -> int:
+    """The place in the log where what comes next will stand."""
+    with open(log_path(), "rb") as log:
+        return log.seek(0, 2)
+
+
+def log_since(position: int) -> str:
+    """What the log has got since."""
+    with open(log_path(), "rb") as log:
+        log.seek(position)
+        return log.read().decode(errors="replace")

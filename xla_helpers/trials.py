@@ -1,0 +1,209 @@
+"""One call after the other, each from the same state: what it returned, changed and ran."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from .agreement import Difference, as_arrays, by_size, difference_of, leaves
+from .evidence import Evidence, observe
+from .modes import functions_run_eagerly
+from .operations import operations_in
+from .state import Variables, fixed_streams, names_of, python_state
+from .targets import resolve
+from .timing import time_first_call
+
+ABORTS = {"StringSplit", "StringSplitV2"}
+"""Operations at which XLA ends the whole process instead of refusing."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What one call did.
+
+    seconds: of the call, its trace included. result: what it returned, tensors as arrays of
+    NumPy. state: the variables that it changed, name to the value after the call. moved: what it
+    changed of Python's own state, by name. evidence: what it ran. error: what it raised.
+    """
+
+    seconds: float = 0.0
+    result: object = None
+    state: dict[str, np.ndarray] = field(default_factory=dict)
+    moved: tuple[str, ...] = ()
+    evidence: Evidence = Evidence()
+    error: Exception | None = None
+
+    @property
+    def holds_something(self) -> bool:
+        """Whether it left anything that can be compared: a result, a variable, an error."""
+        return bool(self.error or self.state) or any(True for _ in leaves(self.result))
+
+
+class Stage:
+    """Variables and Python's state, as they were when it was built; each trial starts from them."""
+
+    def __init__(self):
+        self._variables = Variables()
+        self._names = {}  # of variables, under their `id`
+        self._originals = {}  # name to variable
+        self._changed = []  # variables that a trial has changed
+        self._copies = []  # the variables of each copy, in the order in which they were made
+
+    def build(self, make: Callable[[], Callable]) -> Callable:
+        """A new copy from `make`, whose variables begin with the values of the first copy's.
+
+        It is the copy that is run until the next is built. NumPy's and Python's random numbers,
+        of which Keras makes its seeds, are the same for each.
+        Raises: ValueError when this copy has other variables than the first.
+        """
+        with self._variables.adopting(at_once=False) as made, fixed_streams():
+            fn = resolve(make())
+        self._copies.append(made)
+        first = self._copies[0][: len(made)]
+        if [(v.shape, v.dtype) for v in made] != [(v.shape, v.dtype) for v in first]:
+            raise ValueError("the new copies have different variables: build the same each time")
+        for variable, original in zip(made, first, strict=True):
+            self._variables.begin_as(variable, original)
+        return fn
+
+    def resolve(self, fn) -> Callable:
+        """What is called for `fn`; the variables of a SavedModel that is loaded are saved."""
+        found = resolve(fn)
+        if found is not fn:
+            self._variables.adopt()
+        return found
+
+    def run(self, fn: Callable, args=(), kwargs=None, clock=time.perf_counter) -> Trial:
+        """Call it, and put back the variables that it changed.
+
+        Raises: TypeError when what it returns is no numbers and no text.
+        """
+        before = python_state(fn)
+        try:
+            return self._run(fn, args, kwargs or {}, clock, before)
+        finally:
+            self.put_back()
+
+    def difference(self, trial: Trial, reference: Trial, equal_nan: bool = False) -> Difference:
+        """The largest difference of results and of variables that either of the two changed."""
+        results = dict(leaves(trial.result)), dict(leaves(reference.result))
+        states = self._states(trial, reference)
+        found = difference_of(*results, equal_nan), difference_of(*states, equal_nan, "variables")
+        worst = max(found, key=by_size)
+        return replace(worst, zeros=sum((one.zeros for one in found), ()))
+
+    @contextmanager
+    def adopting(self) -> Iterator[None]:
+        """Save each variable that is made in the block, with the value that it is made with."""
+        with self._variables.adopting() as made:
+            yield
+        if self._copies:
+            self._copies[-1] += made
+
+    def depends_on_python(self, fn: Callable, trial: Trial, args=(), kwargs=None) -> bool:
+        """Whether what `trial` changed of Python's state changes what the next call does.
+
+        Only Python shows it: a graph keeps what it saw when it was traced.
+        """
+        if not trial.moved:
+            return False
+        again = self.run(fn, args, kwargs)
+        one_failed = (again.error is None) != (trial.error is None)
+        return one_failed or self.difference(again, trial, equal_nan=True).size > 0
+
+    def put_back(self) -> None:
+        """Give every variable its value again."""
+        self._variables.put_back()
+
+    def put_back_known(self) -> None:
+        """The same for those that a trial changed, without looking at all others."""
+        self._variables.put_back(self._changed)
+
+    def _run(self, fn, args, kwargs, clock, before):
+        seconds, returned, error = 0.0, None, None
+        with observe() as seen, self.adopting():
+            try:
+                seconds = self._trace(fn, args, kwargs, clock)
+                last, returned = time_first_call(fn, args, kwargs, clock)
+                seconds += last
+            except Exception as raised:  # whatever a reader's function raises
+                error = raised
+        changed = self._variables.changed()
+        self._name(changed, fn)
+        state = {self._names[id(v)]: np.array(v.numpy()) for v in changed}
+        after = python_state(fn)
+        moved = tuple(name for name, mark in before.items() if after.get(name) != mark)
+        return Trial(seconds, as_arrays(returned), state, moved, seen[0], error)
+
+    def _trace(self, fn, args, kwargs, clock):
+        """Seconds of a trace: the variables that it makes must be saved before it runs."""
+        if not hasattr(fn, "experimental_get_tracing_count") or functions_run_eagerly():
+            return 0.0
+        seconds, concrete = time_first_call(fn.get_concrete_function, args, kwargs, clock)
+        self._variables.adopt_made()
+        if getattr(fn, "_jit_compile", None):
+            _refuse_what_aborts(concrete.graph)
+        return seconds
+
+    def _states(self, *trials):
+        """For each of two trials, all variables that either changed, by name.
+
+        Where each changed variables of its own, they are paired in the order in which they were
+        made, under the names of the second; there are none where they cannot be, see `unpaired`.
+        """
+        own, names = (trial.state for trial in trials)
+        if not _apart(own, names):
+            both = dict.fromkeys([*own, *names])
+            return [{_place(name): self._value(trial, name) for name in both} for trial in trials]
+        if self.unpaired(*trials):
+            return {}, {}
+        places = [_place(name) for name in names]
+        return [dict(zip(places, trial.state.values(), strict=True)) for trial in trials]
+
+    def unpaired(self, trial: Trial, reference: Trial) -> bool:
+        """Whether two changed variables of their own, which did not begin equal."""
+        if not _apart(trial.state, reference.state):
+            return False
+        one, other = (list(map(self._begun, side.state)) for side in (trial, reference))
+        return len(one) != len(other) or not all(map(np.array_equal, one, other))
+
+    def _begun(self, name):
+        """The value that a variable begins every trial with."""
+        return self._variables.saved(self._originals[name])
+
+    def _value(self, trial, name):
+        if name in trial.state:
+            return trial.state[name]
+        return self._begun(name)
+
+    def _name(self, variables, fn):
+        new = [v for v in variables if id(v) not in self._names]
+        for variable, name in zip(new, names_of(new, fn, taken=self._originals), strict=True):
+            self._names[id(variable)] = self._of_first_copy(variable) or name
+            self._originals.setdefault(self._names[id(variable)], variable)
+        self._changed += new
+
+    def _of_first_copy(self, variable):
+        """The name that the same variable has in the first copy; None for one of no copy."""
+        for made in self._copies[1:]:
+            for own, original in zip(made, self._copies[0], strict=False):
+                if own is variable:
+                    return self._names.get(id(original))
+        return None
+
+
+def _refuse_what_aborts(graph):
+    aborting = sorted({one.type for one in operations_in(graph)} & ABORTS)
+    if aborting:
+        raise NotImplementedError(f"XLA was not asked: it would abort at {', '.join(aborting)}")
+
+
+def _apart(state, other):
+    """Whether two changed variables, and none of them is the same one."""
+    return bool(state and other) and not state.keys() & other.keys()
+
+
+def _place(name):
+    return f"variables[{name!r}]"

@@ -24,8 +24,14 @@ CONDA_FILES = ["environment.yml", "binder/environment.yml"]
 WORKFLOW = ROOT / ".github/workflows/test.yml"
 
 # What a stock Colab machine had in August 2026, under Python 3.13.
-# What stock Colab holds. Of jsonschema, lazy-loader, networkx and tqdm: at least this.
-AT_LEAST = {"jsonschema": "4.20", "lazy-loader": "0.4", "networkx": "3.2", "tqdm": "4.66.1"}
+# What stock Colab holds. Of these: at least this.
+AT_LEAST = {
+    "jsonschema": "4.20",
+    "lazy-loader": "0.4",
+    "networkx": "3.2",
+    "platformdirs": "4.2",
+    "tqdm": "4.66.1",
+}
 COLAB = colab.STOCK | AT_LEAST
 
 

@@ -20,21 +20,27 @@ def lend_results(path, fresh, root):
     """Copy what the other notebooks have recorded into the folder `fresh`, for that at `path`."""
     owners = recorders(read_all(root))
     for result in (root / "results").glob("*.json"):
-        if owners.get(result.stem, path) != path:
+        if owners.get(name_in(result), path) != path:
             shutil.copy(result, fresh)
 
 
 def keep_results(path, fresh, root):
     """Take into the folder what the notebook at `path` has just recorded in the folder `fresh`.
 
-    What it recorded earlier and no longer does goes, and so does what no notebook records.
+    What it recorded earlier and no longer does goes, of whatever subject, and so does what no
+    notebook records.
     """
     folder = root / "results"
     owners = recorders(read_all(root))
     for old in folder.glob("*.json"):
-        if owners.get(old.stem, path) == path:
+        if owners.get(name_in(old), path) == path:
             old.unlink()
     for new in fresh.glob("*.json"):
-        if owners.get(new.stem) == path:
+        if owners.get(name_in(new)) == path:
             folder.mkdir(exist_ok=True)
             shutil.move(new, folder / new.name)
+
+
+def name_in(file):
+    """The name in that of a result's file, such as five-modes.3fa9c2d1.json."""
+    return file.name.split(".")[0]

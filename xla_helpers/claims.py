@@ -1,7 +1,7 @@
 """Published figures and sentences, and whether a sentence holds for a comparison made here."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .comparisons import Comparison
 from .ratios import Ratio, bootstrap_ratio
@@ -10,7 +10,7 @@ from .schemas import read_data, violation
 ENOUGH = 1.5  # times: a smaller ratio of two single calls decides nothing
 
 HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
-UNDECIDED, UNKNOWN = "undecided", "cannot be judged"
+UNDECIDED, UNKNOWN, ELSEWHERE = "undecided", "cannot be judged", "about something else"
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Claim:
     """A published sentence: `faster` is faster than `slower`, by `times` where it says so.
 
     name: of the comparison that it is about. says: the sentence. hardware: what it was said of.
+    models: those it may be judged by, name to the `model` of a `Subject`; any when it is empty.
     """
 
     name: str
@@ -26,17 +27,20 @@ class Claim:
     faster: str
     slower: str
     times: float | None = None
+    models: dict[str, str] = field(default_factory=dict)
 
     def judge(self, comparison: Comparison) -> "Verdict":
         """Whether it holds for this comparison.
 
         It holds when the whole interval lies on its side of 1, and in part when the interval also
         stays below half of a published ratio. With one sample there is no interval, and only a
-        ratio beyond `ENOUGH` decides.
+        ratio beyond `ENOUGH` decides. A comparison of another model says nothing of it.
         """
+        if comparison.subject and not _is_about(self.models, comparison):
+            return Verdict(self, ELSEWHERE)
         measured = comparison.measurements
         missing = tuple(label for label in (self.faster, self.slower) if label not in measured)
-        if missing:
+        if missing or not _is_about(self.models, comparison):
             return Verdict(self, UNKNOWN, missing=missing)
         one, other = measured[self.faster], measured[self.slower]
         if min(len(one.samples), len(other.samples)) == 1:
@@ -53,8 +57,9 @@ class Claim:
 class Verdict:
     """What a comparison says of a claim.
 
-    kind: "holds", "holds in part", "does not hold", "undecided" or "cannot be judged". ratio: of
-    the claim's two labels, as measured here. missing: labels that were not measured.
+    kind: "holds", "holds in part", "does not hold", "undecided", "cannot be judged" or "about
+    something else". ratio: of the claim's two labels, as measured here. missing: labels that were
+    not measured.
     """
 
     claim: Claim
@@ -63,8 +68,11 @@ class Verdict:
     missing: tuple[str, ...] = ()
 
     def __str__(self):
-        if self.ratio is None:
+        if self.missing:
             return f"{self.kind}: {' and '.join(self.missing)} not measured"
+        if self.ratio is None:
+            known = "is not" if self.kind == ELSEWHERE else "is not known to be"
+            return f"{self.kind}: what was measured {known} {' or '.join(self.claim.models)}"
         if self.ratio.once:
             return f"{self.kind}, by its order alone: {self.ratio.value:.3g} times, one call each"
         times = self.claim.times
@@ -79,7 +87,8 @@ class Published:
 
     name: of that comparison. source: who published them. hardware: what they were measured on.
     seconds: label to mean and standard deviation, 0 where none was given. claims: what they say,
-    as pairs of labels. differs: what was measured otherwise than here.
+    as pairs of labels. differs: what was measured otherwise than here. models: by which the
+    claims may be judged, name to the `model` of a `Subject`.
     """
 
     name: str
@@ -88,6 +97,11 @@ class Published:
     seconds: dict[str, tuple[float, float]]
     claims: tuple[Claim, ...]
     differs: str = ""
+    models: dict[str, str] = field(default_factory=dict)
+
+    def is_about(self, comparison: Comparison) -> bool:
+        """Whether the comparison measured one of its models, in whatever sizes."""
+        return _is_about(self.models, comparison)
 
 
 def read_published(name: str | None = None) -> list[Published]:
@@ -107,12 +121,17 @@ def read_published(name: str | None = None) -> list[Published]:
     return [_published(entry) for entry in entries if name in (None, entry["name"])]
 
 
+def _is_about(models, comparison):
+    measured = comparison.subject and comparison.subject.model
+    return not models or measured in models.values()
+
+
 def _kind(holds, opposite):
     return HOLDS if holds else FAILS if opposite else UNDECIDED
 
 
 def _published(entry):
-    shared = {"name": entry["name"], "hardware": entry["hardware"]}
+    shared = {key: entry[key] for key in ("name", "hardware", "models")}
     claims = tuple(Claim(**shared, **claim) for claim in entry["claims"])
     seconds = {
         label: (figures["mean"], figures.get("deviation", 0.0))

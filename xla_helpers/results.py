@@ -2,23 +2,26 @@
 
 import json
 import os
-import tempfile
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import date
+from numbers import Real
 from pathlib import Path
 
 from .agreement import Difference
-from .comparisons import Comparison
+from .comparisons import Comparison, Sweep
+from .evidence import Evidence
 from .modes import mode_of
 from .ratios import Ratio
 from .schemas import violation
 from .startup import machine_facts
+from .subjects import Subject, fingerprint, subject_of
 from .timing import Measurement
 
-FORMAT = 1  # of the files; a reader refuses others
+FORMAT = 2  # of the files; a reader refuses others
 LARGEST = 2_000_000  # bytes of a file that is still read
 REASON = 200  # characters of a reason for skipping a file
+RAN = ("eager", "graphs", "programs", "compiled")  # what is kept of `Evidence`
 FOLDER = "XLA_RESULTS"  # environment variable that names the folder of the files
 
 
@@ -26,8 +29,9 @@ FOLDER = "XLA_RESULTS"  # environment variable that names the folder of the file
 class Result:
     """A recorded comparison.
 
-    what: what was measured, with its sizes; results that differ in it are about different things.
-    day: as 2026-11-21. machine: what it was measured on, name to text. path: its file.
+    what: what was measured, with its sizes, in the words of who recorded it. day: as 2026-11-21.
+    machine: what it was measured on, name to text. comparison: what was found, with its subject.
+    path: its file.
     """
 
     name: str
@@ -36,6 +40,14 @@ class Result:
     machine: dict[str, str]
     comparison: Comparison
     path: Path
+
+    @property
+    def about(self) -> tuple[str, str, str]:
+        """What it is about: its name, its words, and the fingerprint of its subject, if known.
+
+        Results may be set side by side when they are equal in it.
+        """
+        return self.name, self.what, _fingerprint(self.comparison)
 
     @property
     def title(self) -> str:
@@ -56,26 +68,39 @@ class Result:
 
 
 def results_folder() -> Path:
-    """Where results are recorded: `XLA_RESULTS`, or a folder for temporary files."""
-    return Path(os.environ.get(FOLDER) or Path(tempfile.gettempdir(), "xla-results"))
+    """Where results are recorded: `XLA_RESULTS`, or a folder of this user for this project.
+
+    A project is the nearest folder above with a ``.git``, or else the working directory.
+    """
+    if os.environ.get(FOLDER):
+        return Path(os.environ[FOLDER])
+    from platformdirs import user_data_path
+
+    here = Path.cwd()
+    project = next((p for p in (here, *here.parents) if (p / ".git").exists()), here)
+    return user_data_path("xla-helpers") / f"{project.name}-{fingerprint(str(project))}"
 
 
 def record(
     name: str,
-    comparison: Comparison | Mapping[str, float],
+    comparison: Comparison | Sweep | Mapping[str, float],
     what: str,
     folder: Path | str | None = None,
-) -> Path:
+    about: Callable | None = None,
+) -> Path | list[Path]:
     """Write a comparison as a small JSON file, with machine and versions and nothing personal.
 
-    name: small letters, digits and hyphens; an earlier file of that name is replaced.
-    comparison: a `Comparison`, or label to the seconds of a single call. what: what was measured,
-    with its sizes, in one line: only results with the same words are set side by side. folder:
-    where to; by default what the environment variable ``XLA_RESULTS`` names, or a folder for
-    temporary files. Introduced in notebook 01, explained in notebook 12.
+    name: small letters, digits and hyphens. comparison: a `Comparison`; a `Sweep`, of which each
+    size becomes a file; or label to the seconds of a single call. what: what was measured, with
+    its sizes, in one line. folder: where to; by default what the environment variable
+    ``XLA_RESULTS`` names, or a folder that belongs to the user and the project. about: for single
+    calls, the function that took the seconds; a `Comparison` knows what it is about.
+    An earlier file is replaced when its name, its words and its subject are the same, and only
+    then. Introduced in notebook 01, explained in notebook 12.
 
-    Returns: the path of the file.
-    Raises: ValueError for another name, or a comparison without measurements.
+    Returns: the path of the file, or a list of them for a `Sweep`.
+    Raises: TypeError for what is none of the three; ValueError for another name, or when
+    nothing was measured.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -84,34 +109,91 @@ def record(
     >>> results[0].comparison.ratio("XLA"), skipped
     (4x faster, seen once, {})
     """
-    if not isinstance(comparison, Comparison):
-        single = {label: Measurement(label, s, (s,), 1) for label, s in comparison.items()}
-        comparison = Comparison(single, differences={})
-    content = {
-        "format": FORMAT,
-        "name": name,
-        "what": what,
-        "day": date.today().isoformat(),
-        "machine": machine_facts(),
-        "tolerance": comparison.tolerance,
-        "candidates": {label: _candidate(comparison, label) for label in comparison.measurements},
-    }
+    if isinstance(comparison, Sweep):
+        return _record_each(name, comparison, what, folder, about)
+    comparison = _as_comparison(comparison)
+    if about is not None:
+        comparison = replace(comparison, subject=subject_of([about]))
+    content = _content(name, comparison, what)
     _check(content)
     text = json.dumps(content, indent=1, allow_nan=False)
-    path = Path(folder or results_folder(), f"{name}.json")
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = _made(folder) / f"{name}.{fingerprint([what, _fingerprint(comparison)])}.json"
     new = path.with_suffix(".new")
     new.write_text(text + "\n", encoding="utf-8")
     os.replace(new, path)
     return path
 
 
+def _made(folder) -> Path:
+    """The folder to write to. The usual one can be opened by its user alone."""
+    usual = folder is None and not os.environ.get(FOLDER)
+    where = Path(folder or results_folder())
+    where.mkdir(mode=0o700 if usual else 0o777, parents=True, exist_ok=True)
+    return where
+
+
+def _record_each(name, sweep, what, folder, about):
+    measured = {size: found for size, found in sweep.comparisons.items() if found.measurements}
+    if not measured:
+        raise ValueError("nothing was measured at any size, so there is nothing to record")
+    return [
+        record(name, found, f"{what}, {sweep.name} {size}", folder, about)
+        for size, found in measured.items()
+    ]
+
+
+def _as_comparison(found) -> Comparison:
+    if isinstance(found, Comparison):
+        return found
+    if not isinstance(found, Mapping) or not all(isinstance(s, Real) for s in found.values()):
+        raise TypeError(
+            "`comparison` must be a Comparison, a Sweep, or map labels to seconds, for example "
+            f'{{"eager": 0.4, "XLA": 0.1}}; this is {type(found).__name__}'
+        )
+    single = {label: Measurement(label, float(s), (float(s),), 1) for label, s in found.items()}
+    return Comparison(single, differences={})
+
+
+def _fingerprint(comparison):
+    return comparison.subject.fingerprint if comparison.subject else ""
+
+
+def _content(name, comparison, what):
+    content = {
+        "format": FORMAT,
+        "name": name,
+        "what": what,
+        **_subject_parts(comparison.subject),
+        "day": date.today().isoformat(),
+        "machine": machine_facts(),
+        "tolerance": comparison.tolerance,
+        "candidates": {label: _candidate(comparison, label) for label in comparison.measurements},
+    }
+    if comparison.control:
+        content["control"] = {"of": comparison.control.label, **_seconds(comparison.control)}
+    if comparison.undecided:
+        content["undecided"] = comparison.undecided
+    return content
+
+
+def _subject_parts(subject):
+    if subject is None:
+        return {}
+    return {"subject": asdict(subject) | {"arguments": list(subject.arguments)}}
+
+
 def _candidate(comparison, label):
-    m = comparison[label]
-    content = {"first": m.first, "samples": list(m.samples), "calls": m.calls}
+    content = _seconds(comparison[label])
     if label in comparison.differences:
         content["difference"] = comparison.differences[label].size
+    if label in comparison.evidence:
+        found = comparison.evidence[label]
+        content["evidence"] = {name: getattr(found, name) for name in RAN}
     return content
+
+
+def _seconds(m):
+    return {"first": m.first, "samples": list(m.samples), "calls": m.calls}
 
 
 def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
@@ -167,21 +249,30 @@ def _refuse(constant):
 
 
 def _comparison(content):
-    candidates = content["candidates"]
-    measurements = {
-        label: Measurement(label, c["first"], tuple(c["samples"]), c["calls"])
-        for label, c in candidates.items()
-    }
-    differences = {
-        label: Difference(c["difference"]) for label, c in candidates.items() if "difference" in c
-    }
-    return Comparison(measurements, differences, tolerance=content["tolerance"])
+    rows, control = content["candidates"], content.get("control")
+    return Comparison(
+        {label: _measurement(label, row) for label, row in rows.items()},
+        {x: Difference(row["difference"]) for x, row in rows.items() if "difference" in row},
+        tolerance=content["tolerance"],
+        evidence={x: Evidence(**row["evidence"]) for x, row in rows.items() if "evidence" in row},
+        control=_measurement(control["of"], control) if control else None,
+        subject=_subject(content["subject"]) if "subject" in content else None,
+        undecided=content.get("undecided", ""),
+    )
+
+
+def _measurement(label, row):
+    return Measurement(label, row["first"], tuple(row["samples"]), row["calls"])
+
+
+def _subject(content):
+    return Subject(**content | {"arguments": tuple(content["arguments"])})
 
 
 def _check(content):
     """Raise ValueError, in one line, unless `content` is a result of this format."""
     found = content.get("format") if isinstance(content, dict) else None
-    if not isinstance(found, int):
+    if type(found) is not int:
         raise ValueError("not a result of xla_helpers: it names no format")
     if found != FORMAT:
         age = "a newer" if found > FORMAT else "an older"
@@ -190,7 +281,8 @@ def _check(content):
     if wrong:
         raise ValueError(f"not a whole result: {wrong}")
     candidates = content["candidates"].values()
-    if len({len(c["samples"]) for c in candidates}) > 1:
+    rounds = [*candidates, *filter(None, [content.get("control")])]
+    if len({len(row["samples"]) for row in rounds}) > 1:
         raise ValueError("not a whole result: its candidates have different numbers of samples")
     if any(c.get("difference", 0) > content["tolerance"] for c in candidates):
         raise ValueError("its candidates do not agree: a difference is above the tolerance")

@@ -27,6 +27,18 @@ def test_the_picture_is_described_by_its_ends(recorded):
     assert "from 2.00x slower [2.00, 2.00] (half) to 10.00x faster" in shown.alt
 
 
+def test_two_models_in_the_same_words_stay_apart(tmp_path, result):
+    for model, seconds in (("0123abcd", 0.1), ("89ef4567", 0.4)):
+        text = result("sum", "functional", model=model, graph=0.2, XLA=seconds)
+        (tmp_path / f"sum.{model}.json").write_text(text)
+    found, _ = read_results(tmp_path)
+    words = [result.what for result, _ in overview.rows(found)]
+    marks = [result.comparison.subject.fingerprint for result in reversed(found)]
+    assert words == [f"sum {mark}: functional" for mark in marks]
+    drawn = [label.get_text() for label in overview.axes(found).get_yticklabels()]
+    assert drawn == words
+
+
 def test_one_line_is_both_ends(recorded):
     words = overview.describe([result for result in recorded if result.name == "twice"])
     assert words.count("2.00x faster") == 2

@@ -59,7 +59,8 @@ def records(notebook):
     found = {}
     for node in nodes(notebook):
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "xh.record":
-            name, *others = [*node.args, *(keyword.value for keyword in node.keywords)]
+            folder = [keyword.value for keyword in node.keywords if keyword.arg == "folder"]
+            name, *others = [*node.args, *folder]
             if isinstance(name, ast.Constant):
                 found[name.value] = others
     return found

@@ -3,7 +3,8 @@
 import pytest
 
 from tools.collection import ROOT, UsageError, read_all, recorders
-from tools.recorded import keep_results, lend_results, results
+from tools.recorded import keep_results, lend_results, name_in, results
+from xla_helpers import read_published
 
 
 @pytest.fixture
@@ -17,13 +18,13 @@ def project(tmp_path, save, result):
     return tmp_path
 
 
-def write(folder, name, text):
+def write(folder, name, text, fingerprint="0123abcd"):
     folder.mkdir(exist_ok=True)
-    (folder / f"{name}.json").write_text(text)
+    (folder / f"{name}.{fingerprint}.json").write_text(text)
 
 
 def names(project):
-    return sorted(path.stem for path in (project / "results").iterdir())
+    return sorted(name_in(path) for path in (project / "results").iterdir())
 
 
 def test_what_was_recorded_replaces_what_was_there(project, result):
@@ -37,7 +38,7 @@ def test_what_was_recorded_replaces_what_was_there(project, result):
 def test_a_notebook_sees_what_the_others_have_recorded(project):
     (project / "fresh").mkdir()
     lend_results(project / "notebooks" / "01_one.ipynb", project / "fresh", project)
-    assert [path.stem for path in (project / "fresh").iterdir()] == ["product"]
+    assert [name_in(path) for path in (project / "fresh").iterdir()] == ["product"]
     keep_results(project / "notebooks" / "01_one.ipynb", project / "fresh", project)
     assert names(project) == ["product"]
 
@@ -49,6 +50,13 @@ def test_what_is_no_longer_recorded_goes(project, result, save):
     assert names(project) == ["product", "sum"]
 
 
+def test_a_subject_that_is_no_longer_recorded_goes(project, result):
+    write(project / "fresh", "product", result("product", graph=0.2, XLA=0.1), "89ef4567")
+    keep_results(project / "notebooks" / "02_two.ipynb", project / "fresh", project)
+    assert (project / "results" / "product.89ef4567.json").exists()
+    assert names(project) == ["mean", "product", "sum"]
+
+
 def test_what_the_notebook_does_not_name_stays_out(project, result):
     write(project / "fresh", "other", result("other", graph=0.2, XLA=0.1))
     keep_results(project / "notebooks" / "02_two.ipynb", project / "fresh", project)
@@ -57,9 +65,17 @@ def test_what_the_notebook_does_not_name_stays_out(project, result):
 
 def test_the_folder_holds_results_alone(project):
     write(project / "results", "sum", "{")
-    with pytest.raises(UsageError, match="sum.json: not JSON"):
+    with pytest.raises(UsageError, match="sum.0123abcd.json: not JSON"):
         results(project)
 
 
 def test_each_result_here_is_recorded_by_a_notebook():
     assert {result.name for result in results(ROOT)} <= set(recorders(read_all()))
+
+
+@pytest.mark.parametrize("name", sorted({figures.name for figures in read_published()}))
+def test_published_figures_are_about_what_the_notebooks_measure(name):
+    measured = [found.comparison for found in results(ROOT) if found.name == name]
+    assert measured, "run make refresh"
+    for figures in read_published(name):
+        assert all(map(figures.is_about, measured)), "run make refresh"

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -6,6 +7,7 @@ from xla_helpers import claims
 from xla_helpers.claims import Claim, Verdict, read_published
 from xla_helpers.ratios import Ratio
 from xla_helpers.schemas import read_data
+from xla_helpers.subjects import Subject
 
 
 def claim(faster, slower, times=None):
@@ -91,6 +93,37 @@ def test_what_was_not_measured_cannot_be_judged(examples, faster, slower, missin
     assert str(verdict) == f"cannot be judged: {' and '.join(missing)} not measured"
 
 
+MODELS = {"A": "0123abcd", "B": "89ef4567"}
+
+
+def test_a_claim_is_judged_by_its_models_alone(examples):
+    measured = examples.comparison(eager=2.0, XLA=1.0)
+    judged = replace(claim("XLA", "eager"), models=MODELS)
+    kinds = {}
+    for model in ("0123abcd", "89ef4567", "11111111"):
+        subject = Subject(model, "00000000", (), 0)
+        verdict = judged.judge(replace(measured, subject=subject))
+        kinds[model] = verdict.kind
+    assert kinds == dict.fromkeys(MODELS.values(), "holds") | {"11111111": "about something else"}
+    assert verdict == Verdict(judged, "about something else")
+    assert str(verdict) == "about something else: what was measured is not A or B"
+
+
+def test_an_unknown_model_cannot_be_judged(examples):
+    judged = replace(claim("XLA", "eager"), models=MODELS)
+    verdict = judged.judge(examples.comparison(eager=2.0, XLA=1.0))
+    assert verdict == Verdict(judged, "cannot be judged")
+    assert str(verdict) == "cannot be judged: what was measured is not known to be A or B"
+
+
+def test_figures_are_of_their_models_alone(examples):
+    measured = examples.comparison(eager=2.0, XLA=1.0)
+    figures = read_published("five-modes")[0]
+    [model] = figures.models.values()
+    same = replace(measured, subject=Subject(model, "00000000", ("float32[1]",), 0))
+    assert figures.is_about(same) and not figures.is_about(measured)
+
+
 # Published figures
 
 
@@ -101,6 +134,7 @@ def test_published_figures_support_their_own_claims():
         assert entry.source and entry.hardware and entry.claims
         for claim in entry.claims:
             assert (claim.name, claim.hardware) == (entry.name, entry.hardware)
+            assert claim.models == entry.models
             if entry.seconds:
                 assert entry.seconds[claim.faster][0] < entry.seconds[claim.slower][0]
 
@@ -119,6 +153,8 @@ def test_figures_of_one_comparison():
     [
         ({"name": "Two words"}, "name"),
         ({"source": ""}, "source"),
+        ({"models": {}}, "models"),
+        ({"models": {"a model": "EfficientNet"}}, "models"),
         ({"hardware": None}, "hardware"),
         ({"seconds": {"XLA": 1.0}}, "seconds"),
         ({"seconds": {"XLA": {"mean": 0}}}, "mean"),

@@ -1,18 +1,26 @@
 import json
 import os
 import socket
+import stat
+from dataclasses import replace
 from datetime import date
 
+import numpy as np
 import pytest
 
 from xla_helpers import results
 from xla_helpers.agreement import Difference
 from xla_helpers.comparisons import Comparison
+from xla_helpers.evidence import Evidence
 from xla_helpers.ratios import Ratio
 from xla_helpers.results import read_results, record
+from xla_helpers.subjects import Subject, fingerprint, subject_of
+from xla_helpers.timing import Measurement
 
 WHAT = "a sum of three numbers"
 MACHINE = {"processor": "A processor", "cores": "2 cores"}
+SUBJECT = Subject("0123abcd", "89ef4567", ("float32[3, 4]", "training: True"), 15)
+FILE = f"fused-sum.{fingerprint([WHAT, ''])}.json"
 
 
 @pytest.fixture
@@ -28,7 +36,7 @@ def test_what_is_recorded_is_read_again(folder, examples):
     differences = {"eager": Difference(), "XLA": Difference(1e-7)}
     written = Comparison(measurements, differences, tolerance=1e-5)
     path = record("fused-sum", written, WHAT)
-    assert path == folder / "fused-sum.json"
+    assert path == folder / FILE
     (result,), skipped = read_results()
     assert (result.name, result.machine, skipped) == ("fused-sum", MACHINE, {})
     assert result.comparison == written
@@ -37,12 +45,80 @@ def test_what_is_recorded_is_read_again(folder, examples):
     assert result.day == date.today().isoformat()
 
 
+def test_what_a_comparison_knows_of_itself_is_kept(folder, examples):
+    written = replace(
+        examples.comparison(graph=2.0, XLA=1.0),
+        evidence={"graph": Evidence(0, 1, 0, 0), "XLA": Evidence(3, 1, 2, None)},
+        control=Measurement("graph", 1.0, (2.0, 2.1, 1.9, 2.0, 2.0), 10),
+        subject=SUBJECT,
+    )
+    (result,), _ = read_results(record("fused-sum", written, WHAT))
+    assert result.comparison == written
+    assert result.about == ("fused-sum", WHAT, SUBJECT.fingerprint)
+
+
+def test_that_results_were_not_compared_is_kept(folder, examples):
+    written = replace(examples.comparison(XLA=1.0), differences={}, undecided="It draws numbers.")
+    (result,), _ = read_results(record("fused-sum", written, WHAT))
+    assert result.comparison == written
+
+
 def test_recording_again_replaces(folder, examples):
     for seconds in (1.0, 2.0):
         record("fused-sum", examples.comparison(eager=seconds), WHAT)
     (result,), _ = read_results(folder)
     assert result.comparison["eager"].median == 2.0
-    assert [path.name for path in folder.iterdir()] == ["fused-sum.json"]
+    assert [path.name for path in folder.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"model": "11111111"}, {"code": "11111111"}, {"arguments": ("float32[6, 4]",)}],
+)
+def test_another_subject_replaces_nothing(folder, examples, changes):
+    measured = replace(examples.comparison(eager=1.0), subject=SUBJECT)
+    other = replace(measured, subject=replace(SUBJECT, **changes))
+    record("fused-sum", measured, WHAT)
+    record("fused-sum", other, WHAT)
+    found, _ = read_results(folder)
+    assert {r.comparison.subject for r in found} == {SUBJECT, other.subject}
+    assert len({r.about for r in found}) == 2
+
+
+def test_other_words_replace_nothing(folder, examples):
+    for what in (WHAT, "a sum of four numbers"):
+        record("fused-sum", examples.comparison(eager=1.0), what)
+    assert len(read_results(folder)[0]) == 2
+
+
+def test_each_size_of_a_sweep_is_a_result(folder, examples):
+    swept = examples.sweep(eager=2.0, XLA=1.0)
+    paths = record("fused-sum", swept, WHAT)
+    found, _ = read_results(*paths)
+    assert [r.what for r in found] == [f"{WHAT}, rows {size}" for size in swept.comparisons]
+    assert [r.comparison for r in found] == list(swept.comparisons.values())
+
+
+def test_a_size_at_which_nothing_was_measured_is_left_out(folder, examples):
+    swept = examples.sweep(eager=2.0)
+    first, *others = swept.comparisons
+    part = replace(swept, comparisons=swept.comparisons | {first: Comparison({}, {})})
+    assert len(record("fused-sum", part, WHAT)) == len(others)
+    with pytest.raises(ValueError, match="nothing was measured at any size"):
+        record("fused-sum", replace(swept, comparisons={}), WHAT)
+
+
+@pytest.mark.parametrize("kind", ["check", "program", "seconds", "named"])
+def test_what_cannot_be_recorded_is_refused_by_its_type(folder, examples, kind):
+    found = {
+        "check": examples.check(eager={"result": 1}),
+        "program": examples.program(),
+        "seconds": 0.4,
+        "named": {"eager": examples.comparison(eager=1.0)},
+    }
+    with pytest.raises(TypeError, match=f"this is {type(found[kind]).__name__}"):
+        record("fused-sum", found[kind], WHAT)
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("seconds", [float("nan"), float("inf"), 0.0, -1.0])
@@ -53,29 +129,65 @@ def test_what_is_no_time_is_refused_and_replaces_nothing(folder, examples, secon
             record("fused-sum", bad, WHAT)
     (result,), skipped = read_results(folder)
     assert (result.comparison["eager"].median, skipped) == (1.0, {})
-    assert [path.name for path in folder.iterdir()] == ["fused-sum.json"]
+    assert [path.name for path in folder.iterdir()] == [FILE]
 
 
 def test_a_folder_can_be_given(folder, tmp_path, examples):
     path = record("fused-sum", examples.comparison(eager=1.0), WHAT, tmp_path / "mine")
-    assert path == tmp_path / "mine" / "fused-sum.json" and path.exists()
+    assert path == tmp_path / "mine" / FILE and path.exists()
     assert not folder.exists()
 
 
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A user's folder for data, and no folder that is named for results."""
+    monkeypatch.delenv(results.FOLDER, raising=False)
+    monkeypatch.setattr("platformdirs.user_data_path", lambda name: tmp_path / "data" / name)
+    monkeypatch.setattr(results, "machine_facts", lambda: MACHINE)
+    return tmp_path
+
+
+def recorded_in(monkeypatch, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(folder)
+    return record("noted", {"eager": 1.0}, WHAT).parent
+
+
+def test_a_project_has_a_folder_of_its_own(home, monkeypatch):
+    (home / "mine" / ".git").mkdir(parents=True)
+    mine = recorded_in(monkeypatch, home / "mine")
+    assert mine.parent == home / "data" / "xla-helpers" and mine.name.startswith("mine-")
+    assert recorded_in(monkeypatch, home / "mine" / "notebooks") == mine
+    assert recorded_in(monkeypatch, home / "other" / "mine") != mine
+
+
+def test_nobody_else_may_open_the_folder_of_a_user(home, monkeypatch):
+    folder = recorded_in(monkeypatch, home / "mine")
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
 def test_single_calls_can_be_recorded(folder):
-    record("three-prompts", {"call 1": 30.0, "call 2": 0.1}, WHAT)
+    record("three-prompts", {"call 1": 30.0, "call 2": np.float32(0.5)}, WHAT)
     (result,), _ = read_results(folder)
     assert result.comparison["call 1"].samples == (30.0,)
+    assert result.comparison["call 2"].samples == (0.5,)
     assert result.comparison.differences == {}
+    assert result.comparison.subject is None
+
+
+def test_single_calls_are_about_the_function_that_took_them(folder):
+    (result,), _ = read_results(record("noted", {"call 1": 30.0}, WHAT, about=np.sum))
+    assert result.comparison.subject == subject_of([np.sum])
 
 
 def test_a_result_holds_nothing_personal(tf, tmp_path, monkeypatch, examples):
     monkeypatch.setenv(results.FOLDER, str(tmp_path))
-    text = record("fused-sum", examples.comparison(eager=1.0), WHAT).read_text()
+    measured = replace(examples.comparison(eager=1.0), subject=SUBJECT)
+    text = record("fused-sum", measured, WHAT).read_text()
     assert socket.gethostname() not in text
     assert str(tmp_path) not in text
     assert set(json.loads(text)) == {
-        *("format", "name", "what", "day", "machine", "tolerance", "candidates")
+        *("format", "name", "what", "day", "machine", "subject", "tolerance", "candidates")
     }
     assert set(json.loads(text)["machine"]) <= {
         *("processor", "cores", "cache", "accelerators", "Python", "TensorFlow")
@@ -123,7 +235,7 @@ def test_the_first_xla_row_against_the_first_graph(examples, seconds, ratio):
 
 def broken(**changes):
     content = {
-        "format": 1,
+        "format": 2,
         "name": "fused-sum",
         "what": WHAT,
         "day": "2026-01-31",
@@ -156,12 +268,14 @@ def candidate(**changes):
         (broken(candidates={"a": candidate(difference=0.5)}), "do not agree"),
         ("[1]", "names no format"),
         ('{"cells": []}', "names no format"),
-        (broken(format=0), "an older xla_helpers"),
-        (broken(format=2), "a newer xla_helpers"),
-        (broken(format=True), "not a whole result"),
+        (broken(format=1), "an older xla_helpers"),
+        (broken(format=3), "a newer xla_helpers"),
+        (broken(format=True), "names no format"),
         (broken(name=3), r"\$.name"),
         (broken(machine={}), r"\$.machine"),
         (broken(extra=1), "extra"),
+        (broken(subject={"model": "0123abcd"}), r"\$.subject"),
+        (broken(control={"of": "a", **candidate(samples=[1, 2])}), "different numbers of samples"),
         (broken(candidates={}), r"\$.candidates"),
         (broken(candidates={"a": candidate(samples=[0])}), "samples"),
         (broken(candidates={"a": candidate(samples=[float("nan")])}), "NaN"),
@@ -177,7 +291,7 @@ def test_other_files_are_named_and_skipped(folder, examples, text, reason):
     bad.parent.mkdir()
     bad.write_text(text)
     found, skipped = read_results(folder)
-    assert [result.name for result in found] == [good.stem]
+    assert [result.path for result in found] == [good]
     assert list(skipped) == [str(bad)]
     with pytest.raises(ValueError, match=reason):
         raise ValueError(skipped[str(bad)])

@@ -71,11 +71,11 @@ def gather(here, elsewhere):
     if not own:
         reasons = "".join(f"\n  {path}: {reason}" for path, reason in skipped.items())
         raise UsageError(f"no results in {here}; {hint()}{reasons}")
-    twice = [name for name, count in Counter(r.name for r in own).items() if count > 1]
+    twice = [name for (name, *_), count in Counter(r.about for r in own).items() if count > 1]
     if twice:
         raise UsageError(
-            f"{here} holds several results named {', '.join(twice)}: name the folder of one "
-            "machine first, and then the others"
+            f"{here} holds several results about the same, named {', '.join(twice)}: name the "
+            "folder of one machine first, and then the others"
         )
     others, known = [], {result.path.resolve() for result in own}
     for place in elsewhere:

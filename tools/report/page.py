@@ -19,17 +19,23 @@ def page(own, others, skipped):
 
     own: this machine's results. others: results of other machines. skipped: file to reason.
     """
-    names, places = {result.name for result in own}, notebooks()
+    names, known, places = {r.name for r in own}, {r.about for r in own}, notebooks()
+    strangers = [r for r in others if r.about not in known]
     return render(
         "report/report.html.j2",
         title="XLA on this machine",
         day=date.today().isoformat(),
         overview=summary(own),
         parts=[
-            part(result, [r for r in others if r.name == result.name], places.get(result.name))
+            part(
+                result,
+                [r for r in others if r.about == result.about],
+                [r for r in strangers if r.name == result.name],
+                places.get(result.name),
+            )
             for result in own
         ],
-        only_elsewhere=Counter(r.name for r in others if r.name not in names),
+        only_elsewhere=Counter(r.name for r in strangers if r.name not in names),
         skipped={os.path.relpath(path): reason for path, reason in skipped.items()},
     )
 
@@ -49,13 +55,18 @@ def summary(results):
     return {"picture": embedded(overview.draw(results)), "rows": rows} if rows else None
 
 
-def part(result, others, notebook):
-    """What the page says of one comparison. others: results of the same name."""
-    same = [other for other in others if other.what == result.what]
+def part(result, same, different, notebook):
+    """What the page says of one comparison.
+
+    same: results of others about the same. different: those that have only the name in common.
+    """
     figures = read_published(result.name)
     claims = [claim for f in figures for claim in f.claims]
+    figures = [f for f in figures if f.is_about(result.comparison)]
     return {
+        "id": result.path.stem,
         "words": result.name.replace("-", " "),
+        "subject": subject_in_words(result),
         "result": result,
         "notebook": notebook,
         "picture": draw(result, same, [f for f in figures if f.seconds]),
@@ -63,8 +74,17 @@ def part(result, others, notebook):
         "published": figures,
         "verdicts": [verdict(claim, result, same) for claim in claims],
         "others": [elsewhere(other, claims) for other in same],
-        "different": [(file_of(other), other.what) for other in others if other not in same],
+        "different": [(file_of(r), f"{r.what}, {subject_in_words(r)}") for r in different],
     }
+
+
+def subject_in_words(result):
+    """What was measured, as the file knows it and not as somebody put it."""
+    subject = result.comparison.subject
+    if subject is None:
+        return "subject unknown"
+    given = ", ".join(subject.arguments) or "no arguments"
+    return f"subject {subject.fingerprint}: {subject.variables:,} numbers in variables, {given}"
 
 
 def rivals(comparison):

@@ -5,9 +5,11 @@ import re
 import pytest
 
 from tools.report import build
-from xla_helpers import record, results
+from xla_helpers import read_published, record, results
+from xla_helpers.subjects import Subject
 
 HOSTILE = "<script>alert(1)</script>"
+MODELS = {f.name: next(iter(f.models.values())) for f in read_published()}
 
 
 @pytest.fixture
@@ -17,11 +19,20 @@ def recorded(tmp_path, monkeypatch):
     def make(name, machine, eager=0.5, what="an image"):
         monkeypatch.setenv(results.FOLDER, str(tmp_path / name))
         monkeypatch.setattr(results, "machine_facts", lambda: {"processor": machine})
-        record("five-modes", {"eager": eager, "plain": 0.1, "True": 0.4, "False": 0.1}, what)
-        record("generate", {"eager": 0.4, "XLA": 0.003}, "eight tokens")
+        keep("five-modes", what, {"eager": eager, "plain": 0.1, "True": 0.4, "False": 0.1})
+        keep("generate", "eight tokens", {"eager": 0.4, "XLA": 0.003})
         return tmp_path / name
 
+    def keep(name, what, seconds):
+        subject = Subject(MODELS[name], "00000000", (), 0)
+        monkeypatch.setattr(results, "subject_of", lambda functions: subject)
+        record(name, seconds, what, about=print)
+
     return make
+
+
+def file_of(folder, name):
+    return next(folder.glob(f"{name}.*.json"))
 
 
 def report(tmp_path, *places):
@@ -77,13 +88,13 @@ def test_every_skipped_file_keeps_its_place(recorded, tmp_path):
 def test_other_things_are_not_set_side_by_side(recorded, tmp_path):
     own, other = recorded("own", "Mine"), recorded("other", "Theirs", what="a large image")
     _, page = report(tmp_path, own, other)
-    assert "because something else was measured" in page
+    assert "because it is not known to be the same" in page
     assert page.count("1 other result<") == 2  # of generate alone: its table and its list
 
 
 def test_what_only_others_recorded_is_named(recorded, tmp_path):
     own, other = recorded("own", "Mine"), recorded("other", "Theirs")
-    (own / "generate.json").unlink()
+    file_of(own, "generate").unlink()
     _, page = report(tmp_path, own, other)
     assert "Recorded only elsewhere" in page and "generate: 1 result" in page
 
@@ -104,7 +115,7 @@ def test_the_first_place_is_one_machine(recorded, tmp_path, capsys):
     for name in ("class/a", "class/b"):
         recorded(name, "A laptop")
     assert report(tmp_path, tmp_path / "class") == (1, None)
-    assert "several results named" in capsys.readouterr().err
+    assert "several results about the same, named five-modes" in capsys.readouterr().err
 
 
 def test_a_page_that_cannot_be_written_is_an_error(recorded, tmp_path, capsys):
@@ -114,7 +125,7 @@ def test_a_page_that_cannot_be_written_is_an_error(recorded, tmp_path, capsys):
 
 def test_odd_characters_stop_nobody(recorded, tmp_path):
     own, other = recorded("own", "Mine"), recorded("other", "Half a \\ud800 character")
-    path = other / "five-modes.json"
+    path = file_of(other, "five-modes")
     path.write_text(path.read_text().replace("\\\\ud800", "\\ud800").replace("eager", "$\\\\frac$"))
     status, page = report(tmp_path, own, other)
     assert status == 0 and "Half a ? character" in page

@@ -5,19 +5,19 @@ import re
 import pytest
 
 from tools.report.page import page
-from xla_helpers import read_results
+from xla_helpers import read_published, read_results
 
 
 @pytest.fixture
 def read(tmp_path, result):
     """Makes results as the report reads them: name to seconds, in a folder of its own."""
 
-    def make(folder, what="a sum", **named):
+    def make(folder, what="a sum", model=None, **named):
         (tmp_path / folder).mkdir()
         for name, seconds in named.items():
             name = name.replace("_", "-")
             path = tmp_path / folder / f"{name}.json"
-            path.write_text(result(name, f"{what} of {name}", **seconds))
+            path.write_text(result(name, f"{what} of {name}", model=model, **seconds))
         return read_results(tmp_path / folder)[0]
 
     return make
@@ -48,18 +48,42 @@ def test_a_table_compares_with_the_graph_first_and_with_eager_second(read):
     assert heads == ["against call 1", "against graph", "against eager"]
 
 
+EFFICIENTNET = next(iter(read_published("five-modes")[0].models.values()))
+
+
 def test_labels_of_jit_compile_are_modes(read):
-    text = page(read("own", five_modes={"eager": 0.4, "plain": 0.1, "True": 0.2}), [], {})
+    rows = {"eager": 0.4, "plain": 0.1, "True": 0.2}
+    text = page(read("own", model=EFFICIENTNET, five_modes=rows), [], {})
     assert re.findall(r"<th[^>]*>(against .+?)</th>", text) == ["against plain", "against eager"]
     assert "does not hold: True is 2.00x slower than plain" in text
 
 
 def test_claims_are_counted_by_kind_and_only_where_the_same_was_measured(read):
     rows = {"eager": 0.4, "plain": 0.1, "True": 0.2, "False": 0.1, "None": 0.1}
-    own, same = read("own", five_modes=rows), read("same", five_modes=rows | {"True": 0.05})
-    other = read("other", what="a large sum", five_modes=rows)
+    own = read("own", model=EFFICIENTNET, five_modes=rows)
+    same = read("same", model=EFFICIENTNET, five_modes=rows | {"True": 0.05})
+    other = read("other", "a large sum", EFFICIENTNET, five_modes=rows)
     text = page(own, same + other, {})
     row = re.search(r"<tr><td>XLA is slower than the graph</td>.+?</tr>", text, re.DOTALL)[0]
     assert "holds: False is 2.00x faster than True" in row
     assert row.count("<br>") == 1 and "does not hold: 1<br>" in row
     assert "a large sum of five-modes" in text
+
+
+def test_published_figures_of_another_model_are_not_set_beside(read):
+    rows = {"eager": 0.4, "plain": 0.1, "True": 0.2, "False": 0.1, "None": 0.1}
+    text = page(read("own", model="11111111", five_modes=rows), [], {})
+    row = re.search(r"<tr><td>XLA is slower than the graph</td>.+?</tr>", text, re.DOTALL)[0]
+    assert "about something else: what was measured is not EfficientNetV2S" in row
+    assert "Published, Kaggle GPU" not in text and "Kaggle GPU, published" not in text
+
+
+def test_models_of_one_name_have_parts_of_their_own(read):
+    rows = {"graph": 0.2, "XLA": 0.1}
+    own = read("one", model="11111111", sum=rows) + read("two", model="22222222", sum=rows)
+    other = read("other", model="22222222", sum=rows) + read("third", model="33333333", sum=rows)
+    text = page(own, other, {})
+    first, second = text.split("<h2 id=")[1:3]
+    assert "1 other result" not in first and "1 other result" in second
+    assert "it is not known to be the same" in first and "33333333" not in text
+    assert "3 numbers in variables, int32[]" in first

@@ -32,9 +32,10 @@ class Claim:
     def judge(self, comparison: Comparison) -> "Verdict":
         """Whether it holds for this comparison.
 
-        It holds when the whole interval lies on its side of 1, and in part when the interval also
-        stays below half of a published ratio. With one sample there is no interval, and only a
-        ratio beyond `ENOUGH` decides. A comparison of another model says nothing of it.
+        It holds when the ratio is clear and the whole interval lies on its side of 1, and in part
+        when the interval also stays below half of a published ratio. With one sample there is no
+        interval, and only a ratio beyond `ENOUGH` decides. A comparison of another model says
+        nothing of it.
         """
         if comparison.subject and not _is_about(self.models, comparison):
             return Verdict(self, ELSEWHERE)

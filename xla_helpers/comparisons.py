@@ -165,7 +165,7 @@ class Comparison(Table):
         return f"Largest relative difference of results {worst:.1g}, allowed {self.tolerance:.1g}."
 
     def _itself(self):
-        if self.control is None:
+        if self.control is None or self.control.label not in self.measurements:
             return ""
         times = max(self.noise, 1 / self.noise)
         return f"{self.control.label} raced against itself: {times:.2f}x apart."

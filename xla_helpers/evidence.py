@@ -1,5 +1,6 @@
 """What a call really ran: operations one by one, graphs, programs of XLA."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +17,8 @@ EAGER_OPERATION = "EagerLocalExecute: "  # begins the name of an event; the oper
 OWN_OPERATION = "SyncDevice"  # with which `timing` waits for the device
 GRAPH = "FunctionRun"  # the name of the event that spans a graph
 RUNNING = "EagerKernelExecute"  # spans what one operation or one graph does, compiling included
-PROGRAM = "Executable::ExecuteAsyncOnStream"  # ends the name of the event of a program, any device
+PROGRAM = "Executable::ExecuteAsyncOnStream"  # part of the name of a program's event, any device
+MODULE = "hlo_module"  # what the event of an instruction of XLA says: the program that it is of
 FUNCTION_CALL = "tf_function_call"  # what the event of a `tf.function` says of itself
 
 
@@ -77,12 +79,13 @@ class Evidence:
 class Event(NamedTuple):
     """Something that TensorFlow did.
 
-    call: such as "traced-xla", for a call of a `tf.function`; nothing for anything else. thread:
-    where. start, end: seconds.
+    call: such as "traced-xla", for a call of a `tf.function`; nothing for anything else. module:
+    the program of XLA that it is an instruction of. thread: where. start, end: seconds.
     """
 
     name: str
     call: str
+    module: str
     thread: tuple
     start: float
     end: float
@@ -155,7 +158,17 @@ def _draws(names):
 
 
 def _programs(events):
-    return sum(event.name.endswith(PROGRAM) for event in events)
+    """How many programs of XLA ran. TensorFlow 2.20 records their instructions alone."""
+    return sum(PROGRAM in event.name for event in events) or _programs_by_instruction(events)
+
+
+def _programs_by_instruction(events):
+    """Instructions outside of loops run once in each run of a program, all others more often."""
+    times = Counter((event.module, event.name) for event in events if event.module)
+    runs = {}
+    for (module, _), count in times.items():
+        runs[module] = min(count, runs.get(module, count))
+    return sum(runs.values())
 
 
 @cache
@@ -195,13 +208,15 @@ def _events(folder):
             for event in line.events:
                 start = 1e-9 * line.timestamp_ns + 1e-12 * event.offset_ps
                 name = plane.event_metadata[event.metadata_id].name
-                call, end = _call(event.stats, kinds), start + 1e-12 * event.duration_ps
-                yield Event(name, call, (plane.name, line.id), start, end)
+                said = (_said(event.stats, kinds, what) for what in (FUNCTION_CALL, MODULE))
+                end = start + 1e-12 * event.duration_ps
+                yield Event(name, *said, (plane.name, line.id), start, end)
 
 
-def _call(stats, kinds):
+def _said(stats, kinds, what):
+    """What an event says of itself under a name; empty when it says nothing."""
     for stat in stats:
-        if kinds[stat.metadata_id] == FUNCTION_CALL:
+        if kinds[stat.metadata_id] == what:
             return stat.str_value or kinds.get(stat.ref_value, "")
     return ""
 

@@ -106,12 +106,12 @@ def test_a_first_call_traces_and_compiles(tf, jit, x, keep_log):
 def test_seconds_of_a_trace_are_without_those_of_running():
     """Made by hand: a call of ten seconds of which its graph took six, twice nested."""
     line = ("host", 1)
-    call = Event("f", "traced-nonXla", line, 0.0, 10.0)
-    inside = Event("g", "traced-xla", line, 1.0, 2.0)
+    call = Event("f", "traced-nonXla", "", line, 0.0, 10.0)
+    inside = Event("g", "traced-xla", "", line, 1.0, 2.0)
     running = [
-        Event(evidence.RUNNING, "", line, 3.0, 9.0),
-        Event(evidence.RUNNING, "", line, 4.0, 5.0),
-        Event(evidence.RUNNING, "", ("host", 2), 0.0, 10.0),  # of somebody else
+        Event(evidence.RUNNING, "", "", line, 3.0, 9.0),
+        Event(evidence.RUNNING, "", "", line, 4.0, 5.0),
+        Event(evidence.RUNNING, "", "", ("host", 2), 0.0, 10.0),  # of somebody else
     ]
     found = evidence._evidence([inside, call, *running])
     assert (found.traced, found.trace_seconds) == (1, 4.0)
@@ -203,3 +203,11 @@ def test_evidence_in_words(found, mode, words):
 )
 def test_a_row_of_another_mode_than_its_label_says_so(found, unlike):
     assert [found.unlike(mode) for mode in ("eager", "graph", "XLA")] == unlike
+
+
+def test_programs_are_counted_by_their_instructions_where_nothing_else_is_recorded():
+    """As TensorFlow 2.20 records them: `a` ran twice, with a loop inside, and `b` once."""
+    names = [("add", "a"), ("body", "a"), ("body", "a"), ("body", "a"), ("add", "a"), ("add", "b")]
+    events = [Event(name, "", module, ("host", 1), 0.0, 1.0) for name, module in names]
+    assert evidence._programs(events) == 3
+    assert evidence._programs([Event("add", "", "", ("host", 1), 0.0, 1.0)]) == 0

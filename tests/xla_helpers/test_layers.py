@@ -56,7 +56,7 @@ def test_a_layer_alone_is_found_by_its_name(keras):
 
 
 def test_a_layer_that_holds_others_is_listed_but_the_cell_of_a_loop_is_not(keras):
-    wrapped = keras.layers.Bidirectional(keras.layers.LSTM(2), name="both")
+    wrapped = keras.layers.Bidirectional(keras.layers.LSTM(2, name="lstm"), name="both")
     assert list(layers_of(wrapped)) == ["both", "both/forward_lstm", "both/backward_lstm"]
 
 

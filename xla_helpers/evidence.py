@@ -14,6 +14,7 @@ from .operations import DRAWS
 from .reach import started
 
 EAGER_OPERATION = "EagerLocalExecute: "  # begins the name of an event; the operation follows
+NOTHING = "nothing of TensorFlow"
 OWN_OPERATION = "SyncDevice"  # with which `timing` waits for the device
 GRAPH = "FunctionRun"  # the name of the event that spans a graph
 RUNNING = "EagerKernelExecute"  # spans what one operation or one graph does, compiling included
@@ -56,11 +57,11 @@ class Evidence:
     def __str__(self):
         if not self.seen:
             return ""
-        graphs = [_count(self.graphs, "graph")] if self.graphs else []
-        if self.mode == "XLA":
-            return ", ".join([*graphs, _count(self.programs or self.compiled, "XLA program")])
-        operations = _count(self.eager, "operation") if self.eager else "nothing of TensorFlow"
-        return ", ".join(graphs) or operations
+        parts = {"operation": self.eager, "graph": self.graphs}
+        parts["XLA program"] = self.programs or self.compiled
+        return (
+            ", ".join(_count(number, what) for what, number in parts.items() if number) or NOTHING
+        )
 
     def unlike(self, mode: str) -> str:
         """A reason why this is not what a label says; empty when it is, or when nothing was seen.

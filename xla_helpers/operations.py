@@ -95,7 +95,7 @@ MENDS = (
 
 OUT_OF_THE_MODEL = (
     "while the model holds it, Keras compiles none of the model with XLA: do it in the data "
-    "pipeline, or call it before the model"
+    "pipeline or before the model; if it has weights to learn, compile the parts around it yourself"
 )
 WITHOUT_CUDNN = (
     "while cuDNN runs it, Keras compiles none of the model with XLA: create it with "

@@ -171,7 +171,7 @@ def test_without_tensorflow_there_is_an_empty_one():
     [
         (Evidence(eager=1, programs=0), "eager", "1 operation"),
         (Evidence(eager=1200, programs=0), "eager", "1,200 operations"),
-        (Evidence(eager=3, graphs=1, programs=0), "graph", "1 graph"),
+        (Evidence(eager=3, graphs=1, programs=0), "graph", "3 operations, 1 graph"),
         (Evidence(graphs=2, programs=0), "graph", "2 graphs"),
         (Evidence(graphs=1, programs=1), "XLA", "1 graph, 1 XLA program"),
         (Evidence(graphs=1, programs=None, compiled=2), "XLA", "1 graph, 2 XLA programs"),

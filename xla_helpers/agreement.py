@@ -19,7 +19,7 @@ class Difference:
     size: largest difference, relative to the largest finite magnitude of its array, with a floor
     (see `largest_difference`); infinity where numbers cannot say it. place: the part, such as
     ``result['loss'][1]``. reason: what differs: "numbers", "parts", "shape", "type", "entries" (of
-    integers or text) or "NaN".
+    integers or text), "NaN" or "error" (on one side).
     here, there: what the two sides have, for the reasons that are no numbers. absolute: the
     largest difference as it is, for numbers. zeros: the places of the whole result whose numbers
     differ and are practically zero, which `size` leaves out.
@@ -49,6 +49,8 @@ class Difference:
             return f"{what} differs from {other} by {numbers}"
         if self.reason == "entries":
             return f"{what} differs from {other} in {self.here} of {self.there} entries"
+        if self.reason == "error":
+            return f"{what} is an error where {other} is none, or the other way round"
         if self.reason == "NaN":
             return f"{what} holds {self.here} NaN, {other} holds {self.there}"
         return f"{what} has {self.reason} {self.here}, {other} has {self.there}"
@@ -95,12 +97,17 @@ def as_arrays(result):
     """A result with arrays of NumPy in place of its leaves, and dicts of what has named parts."""
     parts = _parts(result)
     if parts is None:
-        return None if result is None else as_array(result)
+        return None if result is None else _own(as_array(result), result)
     if isinstance(result, Mapping):
         return {key: as_arrays(part) for key, part in result.items()}
     if isinstance(result, (list, tuple)) and not hasattr(result, "_fields"):
         return (list if isinstance(result, list) else tuple)(map(as_arrays, result))
     return {name.removeprefix("."): as_arrays(part) for name, part in parts.items()}
+
+
+def _own(array, leaf):
+    """A copy of what a function may write into again."""
+    return array.copy() if array is leaf else array
 
 
 def leaves(result, path: str = "result") -> Iterator[tuple[str, np.ndarray]]:
@@ -149,7 +156,7 @@ def _parts(result):
     names = PARTS.get(type(result).__name__) or getattr(result, "_fields", None)
     if names is None and dataclasses.is_dataclass(result):
         names = [field.name for field in dataclasses.fields(result)]
-    return names and {f".{name}": getattr(result, name) for name in names}
+    return None if names is None else {f".{name}": getattr(result, name) for name in names}
 
 
 def _magnitude(array):

@@ -23,9 +23,10 @@ from .operations import (
 from .state import NUMPY_STREAM, PYTHON_STREAM
 from .tables import Table, cut, tabulate
 from .targets import as_tensors, holds_no_python, name_of, plain_callable, resolve
-from .trials import Stage
+from .trials import UNSEEN, Stage
 from .validation import check_tolerance
 
+FRESH = "With `fresh=True` each mode gets a copy of its own."
 SHOWN = 64  # characters of an outcome in a table
 ENTRIES = 6  # entries of an array that are shown
 NAMES = 3  # names of variables or arrays that a sentence holds
@@ -65,10 +66,10 @@ class Check(Table):
     function: its name. outcomes: mode to `Outcome`, without "eager" for what holds no Python.
     unsupported: what XLA refuses in the function. switched_off: the layers because of which Keras
     leaves XLA out when it decides. vanished: the checks in the graph that XLA leaves out, by name.
-    draws: the operations in the graph that draw random numbers. depends_on: Python's own state
-    that a call changes and that changes the next call, by name. not_put_back: all of Python's
-    state that a call changes, and what else lasts, in words. itself: how the graph, called twice,
-    differs from itself.
+    draws: the operations in the graph that draw random numbers. depends_on: what a call changes
+    of Python's own state, by name, where eager mode called twice differs from itself.
+    not_put_back: all of Python's state that a call changes, and what else lasts, in words.
+    itself: how the graph, called twice, differs from itself.
     tolerance: the relative difference that was allowed.
     """
 
@@ -160,7 +161,7 @@ class Check(Table):
             draws = ", ".join(map(str, self.draws))
             return f"{where} it draws random numbers ({draws}), and each mode may draw its own."
         names = ", ".join(self.depends_on)
-        return f"{where} it depends on {names}, which cannot be put back; see `fresh`."
+        return f"{where} called twice, eager mode differs from itself; it changes {names}. {FRESH}"
 
     def _same(self):
         where = "in all three modes" if len(self.outcomes) == 3 else "as a graph and under XLA"
@@ -284,8 +285,6 @@ def check(
     trials, eager = {}, build()
     with run_functions_eagerly(True):
         trials["eager"] = stage.run(eager, args, kwargs)
-        depends = not fresh and stage.depends_on_python(eager, trials["eager"], args, kwargs)
-        depends_on = trials["eager"].moved if depends else ()
     with run_functions_eagerly(False):
         graph = tf.function(build())
         trials["graph"] = stage.run(graph, args, kwargs)
@@ -294,11 +293,16 @@ def check(
         trials["XLA"] = stage.run(tf.function(build(), jit_compile=True), args, kwargs)
     if holds_no_python(eager if fresh else fn) or _is_graph(trials["eager"].evidence):
         del trials["eager"]
+    outcomes = _outcomes(stage, trials, tolerance)
+    depends_on = ()
+    other_numbers = any(o.difference and not o.agrees for o in outcomes.values())
+    if "eager" in trials and not fresh and other_numbers:
+        depends_on = _depends_on(stage, eager, trials["eager"], tolerance, args, kwargs)
     layers = layers_of(eager)
     moved = () if fresh else _lasting(trials.values(), depends_on)
     return Check(
         function=name_of(eager if fresh else fn),
-        outcomes=_outcomes(stage, trials, tolerance),
+        outcomes=outcomes,
         unsupported=unsupported_in(found, trials["XLA"].error, layers),
         switched_off=refused_by_keras(eager),
         vanished=checks_in(found),
@@ -327,9 +331,16 @@ def _is_graph(evidence):
     return evidence.mode == "graph" and not evidence.eager
 
 
+def _depends_on(stage, eager, trial, tolerance, args, kwargs):
+    """What a call changes of Python's state, where eager mode does not do the same twice."""
+    with run_functions_eagerly(True):
+        repeats = stage.repeats(eager, trial, tolerance, args, kwargs)
+    return () if repeats else trial.moved or (UNSEEN,)
+
+
 def _itself(stage, once, again):
-    """The difference of two calls of the graph; None where one of them failed."""
-    if once.error is not None or again.error is not None:
+    """The difference of two calls of the graph; None where both of them failed."""
+    if once.error is not None and again.error is not None:
         return None
     return stage.difference(again, once, equal_nan=True)
 

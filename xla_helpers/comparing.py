@@ -17,7 +17,7 @@ from .layers import finder, layers_of
 from .operations import Draw
 from .subjects import subject_of
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block
-from .trials import Stage
+from .trials import UNSEEN, Stage
 from .validation import check_positive, check_tolerance
 
 
@@ -194,36 +194,36 @@ def _agreement(stage, functions, trials, failures, control, fresh, tolerance, ar
     differences, too_large = _compare(stage, trials, tolerance)
     if too_large:
         again = stage.run(functions[control], args, kwargs)
-        moved = [] if fresh else _moved(stage, functions, trials, args, kwargs)
+        moved = [] if fresh else _moved(stage, functions, trials, tolerance, args, kwargs)
         undecided = _undecided(stage, functions, control, trials, again, moved, tolerance)
         if undecided:
             return Agreement({}, {}, undecided)
     return Agreement(differences, too_large, "", tuple(_remarks(stage, trials, differences)))
 
 
-def _moved(stage, functions, trials, args, kwargs):
-    """What the candidates change of Python's state, unless it has no bearing on the next call."""
-    moved = {label: trial.moved for label, trial in trials.items() if trial.moved}
-    eager = [label for label in moved if trials[label].evidence.mode == "eager"]
-    depends = (
-        stage.depends_on_python(functions[label], trials[label], args, kwargs) for label in eager
-    )
-    if eager and not any(depends):
+def _moved(stage, functions, trials, tolerance, args, kwargs):
+    """What the candidates change of Python's state, unless eager mode does the same twice."""
+    moved = list(dict.fromkeys(name for trial in trials.values() for name in trial.moved))
+    eager = [label for label, trial in trials.items() if trial.evidence.mode == "eager"]
+    repeat = [
+        stage.repeats(functions[label], trials[label], tolerance, args, kwargs) for label in eager
+    ]
+    if eager and all(repeat):
         return []
-    return list(dict.fromkeys(name for names in moved.values() for name in names))
+    return moved or ([UNSEEN] if eager else [])
 
 
 def _undecided(stage, functions, control, trials, again, moved, tolerance):
     """Why results that differ say nothing, in a sentence; empty when they do say something."""
     difference = stage.difference(again, trials[control], equal_nan=True)
     draws = _draws(functions, {**trials, control: again}, control)
-    if again.error is None and not difference.within(tolerance):
+    if not difference.within(tolerance):
         how = difference.describe(f"{control}'s", "the first time")
         why = f"called twice, {how}"
     elif draws:
         why = f"random numbers are drawn ({', '.join(draws)})"
     elif moved:
-        why = f"they depend on {', '.join(moved)}, which cannot be put back; see `fresh`"
+        why = f"called twice, they may differ, since they change {', '.join(moved)}; see `fresh`"
     else:
         return ""
     return f"Results were not compared: {why}."
@@ -262,7 +262,7 @@ def _compare(stage, trials, tolerance):
     """Label to its difference from the first, and to its failure when it is too large."""
     differences, too_large, name = {}, {}, None
     for label, trial in trials.items():
-        difference = stage.difference(trial, trials[name or label])
+        difference = stage.difference(trial, trials[name or label], own=True)
         if difference.reason == "numbers":
             differences[label] = difference
         if difference.within(tolerance):
@@ -289,6 +289,7 @@ def _time_in_rounds(race, lanes, stage, rounds, block, clock):
                         found.append(time_block(race[label], calls[label], clock))
                     elif label not in calls:
                         calls[label] = calibrate(race[label], block, clock)
+                        stage.note_changed()
                 except Exception as error:  # whatever a reader's function raises
                     failures[label] = Failure(headline(error))
     finally:

@@ -16,10 +16,12 @@ from .ratios import Ratio
 from .schemas import violation
 from .startup import machine_facts
 from .subjects import Subject, fingerprint, subject_of
+from .tables import cut
 from .timing import Measurement
 
 FORMAT = 2  # of the files; a reader refuses others
 LARGEST = 2_000_000  # bytes of a file that is still read
+SENTENCE = 1000  # characters of a sentence that is kept
 REASON = 200  # characters of a reason for skipping a file
 RAN = ("eager", "graphs", "programs", "compiled")  # what is kept of `Evidence`
 FOLDER = "XLA_RESULTS"  # environment variable that names the folder of the files
@@ -172,7 +174,9 @@ def _content(name, comparison, what):
     if comparison.control:
         content["control"] = {"of": comparison.control.label, **_seconds(comparison.control)}
     if comparison.undecided:
-        content["undecided"] = comparison.undecided
+        content["undecided"] = cut(comparison.undecided, SENTENCE)
+    if comparison.remarks:
+        content["remarks"] = list(comparison.remarks)
     return content
 
 
@@ -258,6 +262,7 @@ def _comparison(content):
         control=_measurement(control["of"], control) if control else None,
         subject=_subject(content["subject"]) if "subject" in content else None,
         undecided=content.get("undecided", ""),
+        remarks=tuple(content.get("remarks", ())),
     )
 
 

@@ -18,7 +18,7 @@ NUMPY_STREAM, PYTHON_STREAM = "the stream of numpy.random", "the stream of Pytho
 class Variables:
     """Every variable of TensorFlow in this process, as it is now.
 
-    A saved value shares its memory with the variable until the variable changes, because
+    On a CPU a saved value shares its memory with the variable until the variable changes, because
     TensorFlow copies on write; so this costs no memory for what stays as it is.
     """
 
@@ -83,8 +83,14 @@ class Variables:
 
         They get copies: a variable that shares its memory must make one on its next change.
         """
+        errors = []
         for variable in self.changed() if variables is None else variables:
-            variable.assign(_copy(self._saved[id(variable)][1]))
+            try:
+                variable.assign(_copy(self._saved[id(variable)][1]))
+            except BaseException as error:  # the others must have their values all the same
+                errors.append(error)
+        if errors:
+            raise errors[0]
 
     def _save(self, variable):
         if id(variable) not in self._saved:
@@ -155,9 +161,9 @@ def _mark(value):
     if isinstance(value, bool):
         return None  # such as "built", which is set once
     if isinstance(value, (int, float, str, bytes)):
-        return value
+        return repr(value)  # in which NaN equals itself
     if isinstance(value, Mapping):
-        return tuple(map(id, value)), tuple(map(_entry, value.values()))
+        return tuple(map(_entry, value)), tuple(map(_entry, value.values()))
     if isinstance(value, (list, tuple, set)):
         return tuple(map(_entry, value))
     if isinstance(value, np.ndarray) and value.nbytes <= LARGEST:
@@ -166,7 +172,7 @@ def _mark(value):
 
 
 def _entry(value):
-    return value if isinstance(value, (int, float, str, bytes)) else id(value)
+    return repr(value) if isinstance(value, (int, float, str, bytes)) else id(value)
 
 
 def _variables():
@@ -175,7 +181,13 @@ def _variables():
         return []
     from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
-    return [thing for thing in gc.get_objects() if issubclass(type(thing), BaseResourceVariable)]
+    frozen = gc.get_freeze_count() > 0
+    if frozen:  # what is frozen is not listed
+        gc.unfreeze()
+    found = [thing for thing in gc.get_objects() if issubclass(type(thing), BaseResourceVariable)]
+    if frozen:
+        gc.freeze()
+    return found
 
 
 def _value(variable):
@@ -217,10 +229,11 @@ def _address(tensor):
 def _copy(tensor):
     import tensorflow as tf
 
-    if not _is_numbers(tensor):
+    try:
+        with tf.device(tensor.device):
+            return tf.raw_ops.DeepCopy(x=tensor)
+    except tf.errors.OpError:  # of a type that it does not copy, such as text or four-bit integers
         return tensor
-    with tf.device(tensor.device):
-        return tf.raw_ops.DeepCopy(x=tensor)
 
 
 def _is_numbers(tensor):

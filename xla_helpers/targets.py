@@ -63,11 +63,13 @@ def holds_no_python(fn) -> bool:
 def plain_callable(fn) -> Callable:
     """`fn` as a function that any `tf.function` may wrap.
 
-    The signature of a SavedModel takes its arguments by name; positions are given their names.
+    The signature of a SavedModel takes its arguments by name; a single one needs none.
     """
     names = _signature_names(fn)
 
     def call(*args, **kwargs):
+        if len(args) > 1 or (args and len(names) > 1):
+            raise TypeError(f"the signature takes {', '.join(names)}: give them by name")
         return fn(**dict(zip(names, args, strict=False)), **kwargs)
 
     return call if names else python_of(fn)

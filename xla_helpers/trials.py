@@ -1,5 +1,6 @@
 """One call after the other, each from the same state: what it returned, changed and ran."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from .operations import operations_in
 from .state import Variables, fixed_streams, names_of, python_state
 from .targets import resolve
 from .timing import time_first_call
+
+UNSEEN = "something that cannot be seen here"  # of Python's state, when no name is known
 
 ABORTS = {"StringSplit", "StringSplitV2"}
 """Operations at which XLA ends the whole process instead of refusing."""
@@ -86,10 +89,17 @@ class Stage:
         finally:
             self.put_back()
 
-    def difference(self, trial: Trial, reference: Trial, equal_nan: bool = False) -> Difference:
-        """The largest difference of results and of variables that either of the two changed."""
+    def difference(
+        self, trial: Trial, reference: Trial, equal_nan: bool = False, own: bool = False
+    ) -> Difference:
+        """The largest difference of results and of variables that either of the two changed.
+
+        own: whether each may have changed variables of its own, as candidates of a race do.
+        """
+        if (trial.error is None) != (reference.error is None):
+            return Difference(math.inf, reason="error")
         results = dict(leaves(trial.result)), dict(leaves(reference.result))
-        states = self._states(trial, reference)
+        states = self._states((trial, reference), own)
         found = difference_of(*results, equal_nan), difference_of(*states, equal_nan, "variables")
         worst = max(found, key=by_size)
         return replace(worst, zeros=sum((one.zeros for one in found), ()))
@@ -102,16 +112,18 @@ class Stage:
         if self._copies:
             self._copies[-1] += made
 
-    def depends_on_python(self, fn: Callable, trial: Trial, args=(), kwargs=None) -> bool:
-        """Whether what `trial` changed of Python's state changes what the next call does.
+    def repeats(self, fn: Callable, trial: Trial, tolerance: float, args=(), kwargs=None) -> bool:
+        """Whether a second call does what `trial` did.
 
-        Only Python shows it: a graph keeps what it saw when it was traced.
+        Python that changes state of its own may not: that state is not put back.
         """
-        if not trial.moved:
-            return False
         again = self.run(fn, args, kwargs)
-        one_failed = (again.error is None) != (trial.error is None)
-        return one_failed or self.difference(again, trial, equal_nan=True).size > 0
+        return self.difference(again, trial, equal_nan=True).within(tolerance)
+
+    def note_changed(self) -> None:
+        """Know the variables that have changed by now, for `put_back_known`."""
+        known = set(map(id, self._changed))
+        self._changed += [v for v in self._variables.changed() if id(v) not in known]
 
     def put_back(self) -> None:
         """Give every variable its value again."""
@@ -134,7 +146,7 @@ class Stage:
         self._name(changed, fn)
         state = {self._names[id(v)]: np.array(v.numpy()) for v in changed}
         after = python_state(fn)
-        moved = tuple(name for name, mark in before.items() if after.get(name) != mark)
+        moved = tuple(n for n in dict.fromkeys([*before, *after]) if before.get(n) != after.get(n))
         return Trial(seconds, as_arrays(returned), state, moved, seen[0], error)
 
     def _trace(self, fn, args, kwargs, clock):
@@ -147,14 +159,15 @@ class Stage:
             _refuse_what_aborts(concrete.graph)
         return seconds
 
-    def _states(self, *trials):
+    def _states(self, trials, may_own):
         """For each of two trials, all variables that either changed, by name.
 
-        Where each changed variables of its own, they are paired in the order in which they were
-        made, under the names of the second; there are none where they cannot be, see `unpaired`.
+        Where they may own them and each changed variables of its own, they are paired in the
+        order in which they were made, under the names of the second; there are none where they
+        cannot be, see `unpaired`.
         """
         own, names = (trial.state for trial in trials)
-        if not _apart(own, names):
+        if not (may_own and _apart(own, names)):
             both = dict.fromkeys([*own, *names])
             return [{_place(name): self._value(trial, name) for name in both} for trial in trials]
         if self.unpaired(*trials):

@@ -1,4 +1,5 @@
 import math
+from collections import namedtuple
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from xla_helpers.agreement import (
     Difference,
     as_arrays,
     largest_difference,
+    leaves,
 )
 
 
@@ -279,3 +281,15 @@ def test_a_difference_in_words_names_both_sides(difference, words):
     assert difference.describe("its", "eager") == words
     assert difference.describe("XLA's", "eager") == words.replace("its", "XLA's")
     assert difference.describe() == words.replace("eager", "the reference")
+
+
+def test_what_is_kept_of_a_result_does_not_follow_its_buffer():
+    buffer = np.zeros(3)
+    kept = as_arrays({"a": buffer})
+    buffer[:] = 1
+    assert kept["a"].tolist() == [0, 0, 0]
+
+
+def test_a_tuple_with_names_and_no_parts_is_an_empty_nest():
+    empty = namedtuple("Empty", [])
+    assert dict(leaves((1.0, empty()))).keys() == {"result[0]"}

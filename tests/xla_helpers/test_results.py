@@ -58,7 +58,12 @@ def test_what_a_comparison_knows_of_itself_is_kept(folder, examples):
 
 
 def test_that_results_were_not_compared_is_kept(folder, examples):
-    written = replace(examples.comparison(XLA=1.0), differences={}, undecided="It draws numbers.")
+    written = replace(
+        examples.comparison(XLA=1.0),
+        differences={},
+        undecided="It draws numbers.",
+        remarks=("By results alone.",),
+    )
     (result,), _ = read_results(record("fused-sum", written, WHAT))
     assert result.comparison == written
 

@@ -1,5 +1,6 @@
 """Variables of TensorFlow, found, compared and put back; and marks of what Python changes."""
 
+import gc
 import random
 
 import numpy as np
@@ -247,3 +248,23 @@ def test_streams_are_the_same_in_each_block_and_then_go_on():
     random.seed(5)
     assert draw() == draw()
     assert (np.random.random(), random.random()) == expected
+
+
+def test_a_type_that_cannot_be_copied_keeps_no_other_from_being_put_back(tf):
+    small = tf.Variable(tf.cast([1], tf.dtypes.experimental.int4))
+    plain = tf.Variable([1.0])
+    with variables_kept():
+        small.assign(tf.cast([2], small.dtype))
+        plain.assign([2.0])
+    assert tf.cast(small, tf.int32).numpy() == [1] and plain.numpy() == [1.0]
+
+
+def test_variables_that_the_collector_was_told_to_forget_are_put_back(tf):
+    variable = tf.Variable(1.0)
+    gc.freeze()
+    try:
+        with variables_kept():
+            variable.assign(2.0)
+        assert variable.numpy() == 1.0 and gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()

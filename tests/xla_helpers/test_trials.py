@@ -119,7 +119,7 @@ def test_what_python_moved_matters_when_the_next_call_is_another():
 
     for fn, depends in ((log, False), (count, True), (abs, False)):
         stage = Stage()
-        assert stage.depends_on_python(fn, stage.run(fn, (1,)), (1,)) is depends
+        assert stage.repeats(fn, stage.run(fn, (1,)), 0.0, (1,)) is not depends
 
 
 def test_what_a_trial_holds_can_be_compared():

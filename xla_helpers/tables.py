@@ -11,7 +11,7 @@ PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
 
 NUMERAL = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
 
-LONG = 26  # characters of a text that may go on in a next line
+LONG = 23  # characters of a text that may go on in a next line
 
 # A notebook's own style would put all text on the right, so each cell says where it stands.
 SHORT_TEXT = "text-align: left; white-space: nowrap"

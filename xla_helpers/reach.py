@@ -58,9 +58,9 @@ def python_of(fn):
     if not hasattr(fn, "get_concrete_function"):
         return fn
     python = getattr(fn, "python_function", fn)
-    owner = getattr(getattr(inspect.unwrap(python), "__self__", None), "target", None)
-    function = getattr(getattr(python, "__wrapped__", None), "__func__", None)
-    return python if owner is None or function is None else MethodType(function, owner)
+    method = inspect.unwrap(python) if callable(python) else python
+    owner = getattr(getattr(method, "__self__", None), "target", None)  # TensorFlow holds it weakly
+    return python if owner is None else MethodType(method.__func__, owner)
 
 
 def _is_code(value):

@@ -83,10 +83,8 @@ def leaves(value) -> Iterator:
 
 
 def _objects(fn):
-    """What a function can reach, itself, and the object that it is a method of."""
-    method = inspect.unwrap(python_of(fn))
-    target = getattr(getattr(method, "__self__", None), "target", None)  # of a `tf.function`
-    return [fn, target, *reached(fn).values()]
+    """What a function can reach, and itself."""
+    return [fn, *reached(fn).values()]
 
 
 def _variables(objects):

@@ -146,3 +146,17 @@ def test_installed_packages_and_this_one_are_libraries(module):
 )
 def test_a_readers_file_is_none(file):
     assert not is_library(file)
+
+
+def test_a_method_with_a_signature_reaches_its_object(tf):
+    class Scale(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = tf.Variable(2.0)
+
+        @tf.function(input_signature=[tf.TensorSpec([])])
+        def scale(self, x):
+            return x * self.weight
+
+    module = Scale()
+    assert reached(module.scale)["self.weight"] is module.weight

@@ -123,6 +123,11 @@ def leaves(result, path: str = "result") -> Iterator[tuple[str, np.ndarray]]:
         yield path, as_array(result, path)
 
 
+def holds_something(result) -> bool:
+    """Whether there is anything in a result that can be compared."""
+    return any(True for _ in leaves(result))
+
+
 def as_array(leaf, path: str = "result") -> np.ndarray:
     """A tensor, variable, number or text as NumPy; bytes stand for text.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .agreement import TOLERANCE, Difference, leaves
+from .agreement import TOLERANCE, Difference, holds_something
 from .errors import headline
 from .evidence import Evidence
 from .layers import layers_of
@@ -166,7 +166,7 @@ class Check(Table):
     def _same(self):
         where = "in all three modes" if len(self.outcomes) == 3 else "as a graph and under XLA"
         changed = dict.fromkeys(name for o in self.outcomes.values() for name in o.state)
-        same = ["result"] if any(_returns(o) for o in self.outcomes.values()) else []
+        same = ["result"] if any(holds_something(o.result) for o in self.outcomes.values()) else []
         same += [f"values in {_variables(list(changed))}"] if changed else []
         return f"The same {' and the same '.join(same)} {where}."
 
@@ -378,11 +378,7 @@ def _against(stage, trial, first, tolerance):
 
 
 def _holds(outcome):
-    return bool(outcome.state) or _returns(outcome)
-
-
-def _returns(outcome):
-    return any(True for _ in leaves(outcome.result))
+    return bool(outcome.state) or holds_something(outcome.result)
 
 
 def _zeros(outcome):

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 from .evidence import observe
 from .logs import check_that_compilations_are_logged, compilations_in, log_end, log_since
-from .modes import functions_run_eagerly
 from .reasons import Reason, leaves_by_name, reasons
 from .state import Variables, names_of
 from .tables import Seconds, Table
-from .targets import name_of, resolve
+from .targets import is_traced, name_of, resolve
 from .timing import wait_for_device
 
 
@@ -75,13 +74,13 @@ class CompilationLog(Table):
         """
         fn = resolve(fn)
         leaves, position = leaves_by_name(fn, args, kwargs), log_end()
-        variables = Variables()
+        variables, moved = Variables(), None  # None: whatever changed
         try:
             with observe() as seen, variables.adopting():
                 counted = _counted_call(fn, args, kwargs, variables)
-            changed = tuple(names_of(variables.changed(), fn))
+            moved = variables.changed()
         finally:
-            variables.put_back()
+            variables.put_back(moved)
         result, traces, trace_seconds, seconds = counted
         if traces is None:
             traces, trace_seconds = seen[0].traced, seen[0].trace_seconds
@@ -102,7 +101,7 @@ class CompilationLog(Table):
                 compile_seconds=compile_seconds,
                 run_seconds=max(0.0, seconds - trace_seconds - compile_seconds),
                 reasons=reasons(fn, leaves, self._seen) if traces or compilations else (),
-                changed=changed,
+                changed=tuple(names_of(moved, fn)),
             )
         )
         self._seen.append((fn, leaves))
@@ -155,7 +154,7 @@ def _counted_call(fn, args, kwargs, variables):
     """Result, traces, seconds of tracing and of all; no traces for what is no `tf.function`."""
     start = time.perf_counter()
     traces = trace_seconds = None
-    if hasattr(fn, "experimental_get_tracing_count") and not functions_run_eagerly():
+    if is_traced(fn):
         before = fn.experimental_get_tracing_count()
         fn.get_concrete_function(*args, **kwargs)
         traces = fn.experimental_get_tracing_count() - before

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from .logs import compilations_are_logged, compilations_in, log_end, log_since, run_probe
 from .operations import DRAWS
 from .reach import started
+from .recordings import planes_in, spans_in
 
 EAGER_OPERATION = "EagerLocalExecute: "  # begins the name of an event; the operation follows
 NOTHING = "nothing of TensorFlow"
@@ -120,8 +121,8 @@ def _evidence(events):
     from tensorflow.python.framework import op_def_registry
 
     names = [event.name for event in events]
-    started = [n.removeprefix(EAGER_OPERATION) for n in names if n.startswith(EAGER_OPERATION)]
-    known = [name for name in started if op_def_registry.get(name) and name != OWN_OPERATION]
+    run = [n.removeprefix(EAGER_OPERATION) for n in names if n.startswith(EAGER_OPERATION)]
+    known = [name for name in run if op_def_registry.get(name) and name != OWN_OPERATION]
     traced = _outermost([event for event in events if event.call.startswith("traced")])
     return Evidence(
         eager=len(known),
@@ -200,26 +201,9 @@ def _recording():
 
 
 def _events(folder):
-    from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
-
-    [file] = folder.rglob("*.xplane.pb")
-    for plane in XSpace.FromString(file.read_bytes()).planes:
-        kinds = {number: kind.name for number, kind in plane.stat_metadata.items()}
-        for line in plane.lines:
-            for event in line.events:
-                start = 1e-9 * line.timestamp_ns + 1e-12 * event.offset_ps
-                name = plane.event_metadata[event.metadata_id].name
-                said = (_said(event.stats, kinds, what) for what in (FUNCTION_CALL, MODULE))
-                end = start + 1e-12 * event.duration_ps
-                yield Event(name, *said, (plane.name, line.id), start, end)
-
-
-def _said(stats, kinds, what):
-    """What an event says of itself under a name; empty when it says nothing."""
-    for stat in stats:
-        if kinds[stat.metadata_id] == what:
-            return stat.str_value or kinds.get(stat.ref_value, "")
-    return ""
+    for span in spans_in(planes_in(folder), wanted=(FUNCTION_CALL, MODULE)):
+        said = (span.said.get(what, "") for what in (FUNCTION_CALL, MODULE))
+        yield Event(span.name, *said, span.thread, 1e-12 * span.begin, 1e-12 * span.end)
 
 
 def _count(number, what):

@@ -10,6 +10,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from .layers import finder
+from .recordings import planes_in, spans_in
 from .state import variables_kept
 from .targets import resolve
 from .timing import wait_for_device
@@ -97,10 +98,7 @@ def profile(fn: Callable, *args, calls: int = CALLS, **kwargs) -> Profile:
 
 
 def _read(folder, calls):
-    from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
-
-    [file] = folder.rglob("*.xplane.pb")
-    planes = XSpace.FromString(file.read_bytes()).planes
+    planes = planes_in(folder)
     module = _largest_program(planes)
     computations = module.computations if module else ()
     origins = {i.name: i.metadata.op_name for c in computations for i in c.instructions}
@@ -123,7 +121,7 @@ def _largest_program(planes):
 
 def _events(planes, origins):
     """Start in picoseconds and path of each operation in a call, and of what frames them."""
-    spans = [*_spans(planes)]
+    spans = [(span.name, span.begin, span.end) for span in spans_in(planes)]
     for _, begin, end in (span for span in spans if span[0] == ONE_CALL):
         inside = [_operation(*span, origins) for span in spans if begin <= span[1] <= end]
         operations = [operation for operation in inside if operation]
@@ -132,16 +130,6 @@ def _events(planes, origins):
             yield start, path
         yield min(end, max((stop for _, _, stop in operations), default=end)), ONE_CALL
         yield end, END
-
-
-def _spans(planes):
-    """Name, begin and end of every event, in picoseconds."""
-    for plane in planes:
-        for line in plane.lines:
-            for event in line.events:
-                begin = 1000 * line.timestamp_ns + event.offset_ps
-                name = plane.event_metadata[event.metadata_id].name
-                yield name, begin, begin + event.duration_ps
 
 
 def _operation(name, begin, end, origins):

@@ -6,11 +6,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .modes import functions_run_eagerly
 from .operations import called_by
 from .state import variables_kept
 from .tables import Bytes, Table, format_bytes
-from .targets import resolve
+from .targets import is_traced, resolve
 
 # Names for values, not work: instructions of XLA, then operations of TensorFlow.
 INSTRUCTIONS = {"parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all"}
@@ -108,7 +107,7 @@ def inspect_program(fn: Callable, *args, **kwargs) -> Program:
     fn = resolve(fn)
     if hasattr(fn, "function_def"):  # a graph without Python
         return _of_graph(fn)
-    if not hasattr(fn, "experimental_get_tracing_count") or functions_run_eagerly():
+    if not is_traced(fn):
         return Program("eager", _eager_kernels(fn, args, kwargs))
     if getattr(fn, "_jit_compile", None):
         return Program("XLA", _xla_kernels(fn, args, kwargs))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .modes import functions_run_eagerly
 from .reach import python_of, started
 
 NUMBER = re.compile(r"_\d+$")  # what TensorFlow adds to the name of a graph
@@ -53,6 +54,11 @@ def name_of(fn) -> str:
         name = name.removeprefix("signature_wrapper").strip("_")
         name = SAVED if name in ("", "call") else name
     return OWN_NAMES.get(name, name)
+
+
+def is_traced(fn) -> bool:
+    """Whether it is a `tf.function` that a call now would run as a graph."""
+    return hasattr(fn, "experimental_get_tracing_count") and not functions_run_eagerly()
 
 
 def holds_no_python(fn) -> bool:

@@ -8,12 +8,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .agreement import Difference, as_arrays, by_size, difference_of, leaves
+from .agreement import (
+    Difference,
+    as_arrays,
+    by_size,
+    difference_of,
+    holds_something,
+    leaves,
+)
 from .evidence import Evidence, observe
-from .modes import functions_run_eagerly
 from .operations import operations_in
 from .state import Variables, fixed_streams, names_of, python_state
-from .targets import resolve
+from .targets import is_traced, resolve
 from .timing import time_first_call
 
 UNSEEN = "something that cannot be seen here"  # of Python's state, when no name is known
@@ -41,7 +47,7 @@ class Trial:
     @property
     def holds_something(self) -> bool:
         """Whether it left anything that can be compared: a result, a variable, an error."""
-        return bool(self.error or self.state) or any(True for _ in leaves(self.result))
+        return bool(self.error or self.state) or holds_something(self.result)
 
 
 class Stage:
@@ -83,11 +89,17 @@ class Stage:
 
         Raises: TypeError when what it returns is no numbers and no text.
         """
-        before = python_state(fn)
+        before, changed = python_state(fn), None  # None: whatever changed
         try:
-            return self._run(fn, args, kwargs or {}, clock, before)
+            seconds, returned, error, evidence = self._call(fn, args, kwargs or {}, clock)
+            changed = self._variables.changed()
+            self._name(changed, fn)
+            state = {self._names[id(v)]: np.array(v.numpy()) for v in changed}
+            after = python_state(fn)
+            moved = (n for n in dict.fromkeys([*before, *after]) if before.get(n) != after.get(n))
+            return Trial(seconds, as_arrays(returned), state, tuple(moved), evidence, error)
         finally:
-            self.put_back()
+            self._variables.put_back(changed)
 
     def difference(
         self, trial: Trial, reference: Trial, equal_nan: bool = False, own: bool = False
@@ -133,7 +145,8 @@ class Stage:
         """The same for those that a trial changed, without looking at all others."""
         self._variables.put_back(self._changed)
 
-    def _run(self, fn, args, kwargs, clock, before):
+    def _call(self, fn, args, kwargs, clock):
+        """Seconds, what came back, what was raised, and what ran."""
         seconds, returned, error = 0.0, None, None
         with observe() as seen, self.adopting():
             try:
@@ -142,16 +155,11 @@ class Stage:
                 seconds += last
             except Exception as raised:  # whatever a reader's function raises
                 error = raised
-        changed = self._variables.changed()
-        self._name(changed, fn)
-        state = {self._names[id(v)]: np.array(v.numpy()) for v in changed}
-        after = python_state(fn)
-        moved = tuple(n for n in dict.fromkeys([*before, *after]) if before.get(n) != after.get(n))
-        return Trial(seconds, as_arrays(returned), state, moved, seen[0], error)
+        return seconds, returned, error, seen[0]
 
     def _trace(self, fn, args, kwargs, clock):
         """Seconds of a trace: the variables that it makes must be saved before it runs."""
-        if not hasattr(fn, "experimental_get_tracing_count") or functions_run_eagerly():
+        if not is_traced(fn):
             return 0.0
         seconds, concrete = time_first_call(fn.get_concrete_function, args, kwargs, clock)
         self._variables.adopt_made()

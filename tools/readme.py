@@ -60,8 +60,7 @@ def keep_overview(root):
 def keep_bench(part, table, root):
     """Write a table of `make bench`. part: "races" or "medians"."""
     readme = root / "README.md"
-    text = between(readme.read_text(), BENCH.format(part), f"\n{table}\n")
-    readme.write_text(text)
+    readme.write_text(between(readme.read_text(), BENCH.format(part), f"\n{table}\n"))
 
 
 def between(text, start, new):

@@ -68,7 +68,7 @@ def machine_facts() -> dict[str, str]:
     names = [
         tf.config.experimental.get_device_details(gpu).get("device_name", "GPU") for gpu in gpus
     ]
-    cores = _usable_cores()
+    cores = usable_cores()
     return {
         "processor": _processor(),
         "cores": f"{cores} core{'s' if cores > 1 else ''}",
@@ -89,7 +89,8 @@ def _keep_python_stderr() -> None:
         sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
+    """How many cores this process may use."""
     return len(_usable()) or os.cpu_count()
 
 
@@ -113,8 +114,8 @@ def cache_bytes() -> int | None:
     """The bytes of all caches of the last level, together; None where the system does not say.
 
     A large processor has several of them, each shared by some of its cores; those count whose
-    cores this process may use. Arrays that are much
-    larger than all of them together come from memory. Linux says it. Introduced in notebook 01.
+    cores this process may use. Arrays that are much larger than all of them together come from
+    memory. Linux says it. Introduced in notebook 01.
     """
     caches = _last_level_caches()
     return sum(caches[1]) if caches else None

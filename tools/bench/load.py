@@ -1,10 +1,11 @@
 """Keep every core busy, as other work on a shared machine does."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from xla_helpers.startup import usable_cores
 
 BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: sum(range(10**6))"
 
@@ -12,14 +13,10 @@ BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: sum(rang
 @contextmanager
 def every_core_loaded() -> Iterator[None]:
     """As many processes as there are cores for this one compute until the block ends."""
-    busy = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(cores())]
+    busy = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(usable_cores())]
     try:
         yield
     finally:
         for process in busy:
             process.kill()
             process.wait()
-
-
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -1,8 +1,8 @@
 """Comparisons whose outcome is known beforehand: how often is it found?"""
 
 import time
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 
 import numpy as np
 
@@ -38,25 +38,16 @@ def planted(slowdown: float, number: int) -> bool:
     return ratio.clear and ratio.value < 1
 
 
-def count(race: Callable[[int], bool], numbers: Iterable[int]) -> int:
-    """In how many races there was a difference."""
-    return sum(race(number) for number in numbers)
-
-
 def _loop(turns):
     for _ in range(turns):
         pass
 
 
+@cache
 def _kinds():
     """Functions with their arguments: of Python, of NumPy, a graph of TensorFlow."""
     import tensorflow as tf
 
-    if not _KINDS:
-        numbers = np.random.default_rng(0).random([200, 200])
-        graph = tf.function(lambda x: tf.reduce_sum(tf.tanh(x) * x))
-        _KINDS.extend([(_loop, [TURNS]), (np.sort, [numbers]), (graph, [tf.constant(numbers)])])
-    return _KINDS
-
-
-_KINDS = []
+    numbers = np.random.default_rng(0).random([200, 200])
+    graph = tf.function(lambda x: tf.reduce_sum(tf.tanh(x) * x))
+    return (_loop, [TURNS]), (np.sort, [numbers]), (graph, [tf.constant(numbers)])

@@ -2,7 +2,7 @@
 
 A function is raced against itself, also by a clock that drifts; slowdowns are planted; medians
 are set beside those of timeit, pyperf and pytest-benchmark. It takes about half an hour, writes
-its table into the README, and fails when a mark is missed. Let nothing else run meanwhile.
+its tables into the README, and fails when a mark is missed. Let nothing else run meanwhile.
 """
 
 import argparse

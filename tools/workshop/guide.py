@@ -14,7 +14,7 @@ from tools.address import current, name_of
 from tools.collection import ROOT, number_of, paths, read, text_of
 from tools.pages import render
 from tools.readme import costs
-from tools.workshop.guesses import GUESS
+from tools.workshop.guesses import GUESS, asks
 
 ADVICE = Path(__file__).with_name("guesses.toml")
 OTHERS = {
@@ -111,7 +111,7 @@ def below(cells):
     """The cells with code that stand below a question, before the next one or the next heading."""
     found = []
     for cell in cells:
-        if cell.cell_type == "markdown" and (GUESS in cell.source or cell.source.startswith("#")):
+        if asks(cell) or (cell.cell_type == "markdown" and cell.source.startswith("#")):
             break
         found += [cell] if cell.cell_type == "code" else []
     return found

@@ -4,6 +4,8 @@ import threading
 
 import psutil
 
+from xla_helpers.watching import resident
+
 EVERY = 0.2  # seconds between two looks at the memory
 
 
@@ -26,10 +28,3 @@ class PeakMemory:
     def _watch(self):
         while not self._done.wait(EVERY):
             self.bytes = max(self.bytes, sum(map(resident, psutil.Process().children(True))))
-
-
-def resident(process):
-    try:
-        return process.memory_info().rss
-    except psutil.Error:
-        return 0  # it has just ended

@@ -14,6 +14,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from .tables import format_bytes
+from .validation import check_positive
+from .watching import guarded, watch
+
 LAST_LINES = 12  # lines of output that an error shows
 
 CALL_FUNCTION = """{source}
@@ -32,25 +36,40 @@ class Run:
     """A finished process.
 
     value: what the function returned. stdout, stderr: what was printed. seconds: of wall time.
+    peak: the most bytes that were seen, with a limit of memory; else None.
     """
 
     value: object
     stdout: str
     stderr: str
     seconds: float
+    peak: int | None = None
 
 
 class ProcessError(RuntimeError):
-    """The process failed, crashed or ran too long. The message ends with its last lines.
+    """The process failed, crashed or passed a limit. The message ends with its last lines.
 
-    returncode: its exit code, or None after a signal or a time-out. signal: the name of the signal
+    returncode: its exit code, or None after a signal or a limit. signal: the name of the signal
     that killed it, such as "SIGSEGV", or None. timed_out: whether it ran too long and was stopped.
-    stdout, stderr: all that it printed. What happened is said by the first three alone, because
-    the message holds text that the process chose.
+    out_of_memory: whether it held too much and was stopped. peak: the most bytes that were seen,
+    with a limit of memory; else None. stdout, stderr: all that it printed. What happened is said
+    by the first five alone, because the message holds text that the process chose.
     """
 
-    def __init__(self, what, stdout, stderr, *, returncode=None, signal=None, timed_out=False):
+    def __init__(
+        self,
+        what,
+        stdout,
+        stderr,
+        *,
+        returncode=None,
+        signal=None,
+        timed_out=False,
+        out_of_memory=False,
+        peak=None,
+    ):
         self.returncode, self.signal, self.timed_out = returncode, signal, timed_out
+        self.out_of_memory, self.peak = out_of_memory, peak
         self.stdout, self.stderr = stdout, stderr
         lines = (stdout + stderr).strip().splitlines()[-LAST_LINES:]
         ending = ["Its last lines:", *lines] if lines else []
@@ -63,6 +82,7 @@ def run_in_process(
     uses: Iterable[Callable] = (),
     flags: Mapping[str, str] | None = None,
     timeout: float = 120,
+    memory: int | None = None,
 ) -> Run:
     """Run a function, source text or a script file in a fresh Python process.
 
@@ -71,10 +91,12 @@ def run_in_process(
     can hold; for text and scripts, strings in ``sys.argv``. uses: functions that the function
     calls, whose source travels with it. flags: environment variables to set, such as
     ``{"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}``. timeout: seconds, after which it is killed.
+    memory: bytes that it and what it started may hold together, looked at ten times a second;
+    above it is killed. What it started ends with it, and it ends with this process.
     What a function returns must fit in JSON. Introduced in notebook 01.
 
     Returns: a `Run`.
-    Raises: ProcessError when the process fails, crashes or passes `timeout`; TypeError and
+    Raises: ProcessError when the process fails, crashes or passes a limit; TypeError and
     ValueError for arguments that make no sense.
 
     >>> run_in_process("import os; print(os.environ['WHO'])", flags={"WHO": "me"}).stdout
@@ -82,14 +104,19 @@ def run_in_process(
     """
     if not (isinstance(timeout, (int, float)) and timeout > 0):
         raise ValueError(f"`timeout` is {timeout!r}: give seconds above zero")
+    if memory is not None:
+        check_positive("memory", memory)
     environment = os.environ | {"PYTHONIOENCODING": "utf-8"} | _checked_flags(flags or {})
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder, "answer.json")
         script, argv = _script(code, args, uses, Path(folder), answer)
         command = [sys.executable, "-u", str(script), *argv]
-        stdout, stderr, seconds = _execute(command, environment, timeout, flags or {})
+        started = time.perf_counter()
+        process, watched, *printed = _execute(command, environment, Path(folder), timeout, memory)
+        seconds = time.perf_counter() - started
+        _check_end(process.returncode, watched, printed, timeout, memory, flags or {})
         value = json.loads(answer.read_text()) if answer.exists() else None
-    return Run(value, stdout, stderr, seconds)
+    return Run(value, *printed, seconds, watched.peak)
 
 
 def _script(code, args, uses, folder, answer):
@@ -139,56 +166,51 @@ def _as_json(args):
         ) from error
 
 
-def _execute(command, environment, timeout, flags):
-    start = time.perf_counter()
-    process = subprocess.Popen(
-        command,
-        env=environment,
-        encoding="utf-8",
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        stdout, stderr = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        _kill_group(process)
-        stdout, stderr = process.communicate()
-        raise ProcessError(
-            f"The process ran longer than {timeout:g} s and was stopped.",
-            stdout,
-            stderr,
-            timed_out=True,
-        ) from None
-    finally:
-        _kill_group(process)
-    if process.returncode:
-        raise _failed(process.returncode, stdout, stderr, flags)
-    return stdout, stderr, time.perf_counter() - start
+def _execute(command, environment, folder, timeout, memory):
+    """The process, how it ended, and what it printed.
+
+    Into files, because the end of a pipe comes only when the last process that holds it ends.
+    """
+    printed = [folder / "stdout.txt", folder / "stderr.txt"]
+    with open(printed[0], "ab") as stdout, open(printed[1], "ab") as stderr:
+        process = subprocess.Popen(
+            command, env=environment, stdout=stdout, stderr=stderr, start_new_session=True
+        )
+        with guarded(process):
+            watched = watch(process, timeout, memory)
+    texts = (path.read_text(encoding="utf-8", errors="replace") for path in printed)
+    return process, watched, *texts
 
 
-def _failed(code, stdout, stderr, flags):
+def _check_end(code, watched, printed, timeout, memory, flags):
+    if watched.how != "finished":
+        raise _stopped(watched, timeout, memory, *printed)
+    if code:
+        raise _failed(code, *printed, flags, watched.peak)
+
+
+def _stopped(watched, timeout, memory, stdout, stderr):
+    if watched.how == "time":
+        what = f"The process ran longer than {timeout:g} s and was stopped."
+        return ProcessError(what, stdout, stderr, timed_out=True, peak=watched.peak)
+    what = f"The process held more than {format_bytes(memory)} and was stopped."
+    return ProcessError(what, stdout, stderr, out_of_memory=True, peak=watched.peak)
+
+
+def _failed(code, stdout, stderr, flags, peak):
     hint = _unknown_flag(stdout + stderr, flags)
     if code > 0:
         what = f"The process ended with exit code {code}.{hint}"
-        return ProcessError(what, stdout, stderr, returncode=code)
+        return ProcessError(what, stdout, stderr, returncode=code, peak=peak)
     name = _signal_name(-code)
-    return ProcessError(f"The process was killed by {name}.{hint}", stdout, stderr, signal=name)
+    what = f"The process was killed by {name}.{hint}"
+    return ProcessError(what, stdout, stderr, signal=name, peak=peak)
 
 
 def _signal_name(number):
     """Real-time signals have numbers only."""
     names = {s.value: s.name for s in signal.Signals}
     return names.get(number, f"signal {number}")
-
-
-def _kill_group(process):
-    """Stop the process and all that it started."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def _unknown_flag(output, flags):

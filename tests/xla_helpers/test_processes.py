@@ -208,6 +208,44 @@ def test_grandchildren_end_with_the_process(tmp_path, cores_go_elsewhere, end):
     assert is_gone(int(pid.read_text()))
 
 
+HOLDS_THE_OUTPUT = """
+import subprocess, sys, time
+sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
+print(subprocess.Popen(sleeper, start_new_session=True).pid)
+time.sleep({})
+"""
+
+
+def test_a_grandchild_that_holds_the_output_does_not_outlive_the_limit():
+    error = error_of(HOLDS_THE_OUTPUT.format(300), timeout=4)
+    assert what_happened(error) == (None, None, True)
+    assert is_gone(int(error.stdout))
+
+
+def test_the_output_of_a_process_that_ended_is_not_waited_for():
+    run = run_in_process(HOLDS_THE_OUTPUT.format(0), timeout=100)
+    os.kill(int(run.stdout), signal.SIGKILL)
+    assert run.seconds < 100
+
+
+HOLD = "print('taking', flush=True); held = b'x' * 300_000_000; import time; time.sleep(300)"
+
+
+def test_a_process_that_holds_too_much_memory():
+    error = error_of(HOLD, memory=200_000_000)
+    assert what_happened(error) == (None, None, False)
+    assert error.out_of_memory and error.peak > 200_000_000
+    held_too_much = "The process held more than 200 MB and was stopped."
+    assert str(error) == f"{held_too_much}\nIts last lines:\ntaking"
+
+
+def test_the_most_memory_that_was_seen():
+    run = run_in_process("import time; time.sleep(0.5)", memory=10**10)
+    assert 0 < run.peak < 10**9
+    assert run_in_process("").peak is None
+    assert not error_of("raise SystemExit(1)", memory=10**10).out_of_memory
+
+
 # What a child says of itself is not what its parent says of it
 
 
@@ -306,6 +344,12 @@ def test_arguments_of_a_function_must_fit_in_json(arg):
 def test_the_time_limit_must_be_positive(timeout):
     with pytest.raises(ValueError, match=f"`timeout` is {timeout!r}: give seconds above zero"):
         run_in_process("", timeout=timeout)
+
+
+@pytest.mark.parametrize("memory", [0, -1, "5"])
+def test_the_memory_limit_must_be_positive(memory):
+    with pytest.raises(ValueError, match=f"`memory` is {memory!r}: give a number above zero"):
+        run_in_process("", memory=memory)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-"""The site, the slides and JupyterLab in a real browser: `make test-browser`, with Chromium."""
+"""The site, the slides, a decision and JupyterLab in a real browser: `make test-browser`, with
+Chromium."""
 
 import functools
 import http.server
@@ -16,10 +17,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.xla_helpers.deciding.cases import CASES
 from tools.collection import ROOT, paths
 from tools.site import build as site_builder
 from tools.workshop import build as workshop_builder
 from tools.workshop import guide
+from xla_helpers.deciding.page import write_page
 
 NOTEBOOKS = paths()
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -236,6 +239,67 @@ def test_speaker_view_shows_what_to_say(browser, slides):
     )
     browser.execute_script("window.notes.close()")
     assert shown.split()[:6] == next(iter(guide.advice()[name].values())).split()[:6]
+
+
+LOOKS = {  # name to the window, and to what the browser pretends to have
+    "desktop": (DESKTOP, "screen", "light"),
+    "dark": (DESKTOP, "screen", "dark"),
+    "phone": (PHONE, "screen", "light"),
+    "paper": ((720, 1000), "print", "light"),  # what the margins of A4 leave
+}
+OUTSIDE = """
+const scrolls = arguments[0], wide = document.documentElement.clientWidth;
+return [...document.querySelectorAll("body *")]
+  .filter(part => !(scrolls && part.closest("table, pre")))
+  .filter(part => part.getBoundingClientRect().right > wide + 1)
+  .map(part => part.tagName + " " + part.textContent.slice(0, 60))"""
+
+
+@pytest.fixture(scope="module")
+def decisions(tmp_path_factory):
+    """A page for each kind of decision; gives their address."""
+    folder = tmp_path_factory.mktemp("decisions")
+    for kind, made in CASES.items():
+        (folder / kind).mkdir()
+        write_page(*made(), folder / kind)
+    server, address = serve(folder)
+    yield address
+    server.shutdown()
+
+
+@pytest.fixture
+def emulate(browser):
+    """Choose between screen and paper, light and dark; put back afterwards."""
+
+    def choose(media, scheme):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        given = {"media": media, "features": features}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", given)
+
+    yield choose
+    choose("", "light")
+
+
+@pytest.mark.parametrize("look", LOOKS)
+@pytest.mark.parametrize("kind", CASES)
+def test_a_decision(browser, decisions, emulate, kind, look):
+    size, media, scheme = LOOKS[look]
+    emulate(media, scheme)
+    visit(browser, f"{decisions}/{kind}/decision.html", size)
+    assert complaints(browser) == []
+    assert {request.path for request in requests(browser)} == {f"/{kind}/decision.html"}
+    assert browser.execute_script(OUTSIDE, media == "screen") == []
+    broken = "return [...document.images].filter(p => !p.naturalWidth || !p.alt).length"
+    assert browser.execute_script(broken) == 0
+
+
+def test_a_decision_is_dark_where_the_reader_is(browser, decisions, emulate):
+    shades = []
+    for scheme in ("light", "dark"):
+        emulate("screen", scheme)
+        visit(browser, f"{decisions}/usual/decision.html")
+        shades.append(browser.execute_script("return getComputedStyle(document.body).color"))
+    assert shades[0] != shades[1]
 
 
 TOKEN = "test"

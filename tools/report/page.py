@@ -4,12 +4,13 @@ import base64
 import os
 from collections import Counter
 from datetime import date
+from pathlib import Path
 
 from tools import overview
 from tools.collection import number_of, read_all, recorders, title_of
-from tools.pages import render
 from xla_helpers import format_seconds, picture, plot_results, read_published
 from xla_helpers.modes import mode_of
+from xla_helpers.pages import render
 
 RIVALS = ("graph", "eager")  # with which a table compares, in this order
 
@@ -22,7 +23,8 @@ def page(own, others, skipped):
     names, known, places = {r.name for r in own}, {r.about for r in own}, notebooks()
     strangers = [r for r in others if r.about not in known]
     return render(
-        "report/report.html.j2",
+        "report.html.j2",
+        Path(__file__).parent,
         title="XLA on this machine",
         day=date.today().isoformat(),
         overview=summary(own),

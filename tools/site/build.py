@@ -17,8 +17,8 @@ from sphinx.cmd.build import main as sphinx
 
 from tools.address import PLACEHOLDER, current
 from tools.collection import ROOT, is_for_colab, number_of, read_all, title_of
-from tools.pages import render
 from tools.site import reference
+from xla_helpers.pages import render
 
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
 STUB = "xla_helpers/__init__.pyi"  # lists what the page of reference explains

@@ -8,13 +8,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from markdown_it import MarkdownIt
-
 from tools.address import current, name_of
 from tools.collection import ROOT, number_of, paths, read, text_of
-from tools.pages import render
 from tools.readme import costs
 from tools.workshop.guesses import GUESS, asks
+from xla_helpers.pages import page_of, render
 
 ADVICE = Path(__file__).with_name("guesses.toml")
 OTHERS = {
@@ -57,7 +55,8 @@ def as_markdown(root=ROOT):
     notebooks = costs(root)
     address = current(root)
     return render(
-        "workshop/guide.md.j2",
+        "guide.md.j2",
+        Path(__file__).parent,
         address=f"https://github.com/{address}",
         folder=name_of(address),
         notebooks=notebooks,
@@ -70,10 +69,7 @@ def as_markdown(root=ROOT):
 
 
 def as_page(markdown):
-    reader = MarkdownIt("commonmark").enable("table")
-    body = reader.render(markdown).replace("</table>", "</table></div>")
-    body = body.replace("<table>", '<div class="wide"><table>')
-    return render("page.html.j2", title="Instructor's guide", body=body)
+    return page_of(markdown, "Instructor's guide")
 
 
 def machine(root):

@@ -14,8 +14,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 from traitlets.config import Config
 
 from tools.collection import is_for_colab, is_solution, shows_picture, text_of, title_of
-from tools.pages import render
 from tools.workshop.guesses import GUESS, with_their_place
+from xla_helpers.pages import render
 
 ROOM = 26  # lines of code and output that a slide shows without scrolling
 WIDE, PROSE = 95, 1.5  # characters in a line of a slide; lines of code that one of prose takes

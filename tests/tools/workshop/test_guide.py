@@ -82,7 +82,7 @@ def test_every_block_of_a_plan_has_room_for_what_it_holds():
 
 def test_the_guide_is_a_page_of_its_own():
     page = guide.as_page("# Title\n\n| a |\n|---|\n| b |")
-    assert "<h1>Title</h1>" in page and "<td>b</td>" in page
+    assert "<h1>Title</h1>" in page and '<td class="nowrap">b</td>' in page
     assert not re.search(r"(src|href)=[\"']https?:", page)
 
 
@@ -94,7 +94,7 @@ def test_what_is_sent_out_does_not_run_over_the_edge():
 
 def test_numbers_stand_on_the_right():
     page = guide.as_page(guide.as_markdown())
-    assert re.search(r'<td style="text-align:right">\d+ s</td>', page)
+    assert re.search(r'<td style="text-align:right" class="nowrap">\d+ s</td>', page)
     assert page.count("<table>") == page.count('<div class="wide"><table>') > 2
 
 

@@ -129,6 +129,10 @@ class Check(Table):
         """What was found, in a sentence or a few."""
         return " ".join([*self._sentences(), *self._remarks()])
 
+    def against(self, mode: str) -> str:
+        """How a mode came out against the first one, in words; "" for the first one itself."""
+        return self._against_first(self[mode])
+
     @property
     def _comparable(self):
         return self.settled and not self.draws and not self.depends_on
@@ -230,7 +234,7 @@ class Check(Table):
 
 
 def check(
-    fn: Callable, *args, tolerance: float = TOLERANCE, fresh: bool = False, **kwargs
+    fn: Callable, /, *args, tolerance: float = TOLERANCE, fresh: bool = False, **kwargs
 ) -> Check:
     """Call ``fn(*args, **kwargs)`` eagerly, as a graph and compiled, and compare the three.
 

@@ -31,6 +31,24 @@ def layers_of(fn) -> dict[str, object]:
     return found
 
 
+def parts_of(fn) -> dict[str, object]:
+    """Every Keras layer and model that `fn` can reach, by path; what holds others comes first.
+
+    Paths are as in `layers_of`, but begin with the model at the top even where it is alone: then
+    `finder` places in a model what is in none of its layers. fn: as in `layers_of`.
+
+    >>> import keras
+    >>> inner = keras.Sequential([keras.layers.Flatten(name="row")], name="inner")
+    >>> list(parts_of(keras.Sequential([inner], name="outer")))
+    ['outer', 'outer/inner', 'outer/inner/row']
+    """
+    found = {}
+    for top in _tops_of(fn):
+        for path, layer in _inside(top, top.name, ()):
+            found.setdefault(path, layer)
+    return found
+
+
 def layer_at(name: str, layers: Mapping[str, object]) -> str | None:
     """The path of the innermost layer in which an operation of a graph stands; None outside all.
 
@@ -79,22 +97,24 @@ def without_jit(fn) -> dict[str, object]:
 
 
 def _walk(fn) -> Iterator[tuple[str, object]]:
-    tops = _tops([value for value in reached(fn).values() if _is_layer(value)])
+    tops = _tops_of(fn)
     for top in tops:
         alone = len(tops) == 1 and _is_model(top)
-        yield from _inside(top, "" if alone else top.name, ())
+        for path, layer in _inside(top, "" if alone else top.name, ()):
+            if not _is_model(layer):
+                yield path, layer
 
 
-def _tops(layers):
-    """Those that stand in no other, each once."""
+def _tops_of(fn):
+    """The layers and models that `fn` can reach and that stand in no other, each once."""
+    layers = [value for value in reached(fn).values() if _is_layer(value)]
     held = {id(inner) for layer in layers for inner in layer._flatten_layers(include_self=False)}
     return list({id(layer): layer for layer in layers if id(layer) not in held}.values())
 
 
 def _inside(layer, path, above):
-    """A layer and those that it holds, with their paths."""
-    if not _is_model(layer):
-        yield path, layer
+    """A layer or model and those that it holds, with their paths."""
+    yield path, layer
     for part in layer._flatten_layers(include_self=False, recursive=False):
         if _counts(part, layer) and not any(part is outer for outer in above):
             yield from _inside(part, f"{path}/{part.name}".lstrip("/"), (*above, layer))

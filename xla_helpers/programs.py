@@ -3,7 +3,7 @@
 import inspect
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .executed import execute
@@ -138,7 +138,7 @@ class Program(Table):
         return any((kernel.runs or 1) > 1 for kernel in self.kernels)
 
 
-def inspect_program(fn: Callable, *args, **kwargs) -> Program:
+def inspect_program(fn: Callable, /, *args, **kwargs) -> Program:
     """List the kernels that ``fn(*args, **kwargs)`` runs, and the operations that were traced.
 
     A plain function runs eagerly: each TensorFlow operation is a kernel, observed while it runs.
@@ -287,7 +287,7 @@ def _of_xla(fn, args, kwargs):
     return Program("XLA", kernels, traced, control_flow=not CONTROL_FLOW.isdisjoint(opcodes))
 
 
-def optimised_module(fn: Callable, *args, **kwargs):
+def optimised_module(fn: Callable, /, *args, **kwargs):
     """The optimised HLO module of ``fn(*args, **kwargs)``.
 
     It is an `HloModuleProto` (xla/service/hlo.proto).
@@ -299,7 +299,7 @@ def optimised_module(fn: Callable, *args, **kwargs):
     return optimised_proto(fn, *args, **kwargs).hlo_module
 
 
-def optimised_proto(fn: Callable, *args, **kwargs):
+def optimised_proto(fn: Callable, /, *args, **kwargs):
     """The same with its buffer assignment, an `HloProto` (xla/service/hlo.proto).
 
     Raises: ValueError when a shape is not static.
@@ -342,10 +342,8 @@ def _walk(computation, computations):
             yield Kernel(
                 instruction.name,
                 _operations(instruction, computations),
-                tuple(
-                    array for operand in operands for array in _arrays(operand.name, operand.shape)
-                ),
-                tuple(_arrays(instruction.name, instruction.shape)),
+                tuple(array for one in operands for array in arrays_in(one.shape, one.name)),
+                tuple(arrays_in(instruction.shape, instruction.name)),
             )
 
 
@@ -358,12 +356,13 @@ def _operations(instruction, computations):
     return tuple(inner.opcode for inner in fused if inner.opcode not in NOT_KERNELS)
 
 
-def _arrays(name, shape):
+def arrays_in(shape, name: str = "") -> Iterator[Array]:
+    """The arrays of a shape of XLA, a `ShapeProto` (xla/xla_data.proto); a tuple has several."""
     from tensorflow.compiler.xla import xla_data_pb2
 
     if shape.tuple_shapes:
         for part in shape.tuple_shapes:
-            yield from _arrays(name, part)
+            yield from arrays_in(part, name)
         return
     dtype = xla_data_pb2.PrimitiveType.Name(shape.element_type).lower()
     dimensions = tuple(shape.dimensions)

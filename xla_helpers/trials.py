@@ -164,7 +164,7 @@ class Stage:
         seconds, concrete = time_first_call(fn.get_concrete_function, args, kwargs, clock)
         self._variables.adopt_made()
         if getattr(fn, "_jit_compile", None):
-            _refuse_what_aborts(concrete.graph)
+            refuse_what_aborts(concrete.graph)
         return seconds
 
     def _states(self, trials, may_own):
@@ -215,7 +215,8 @@ class Stage:
         return None
 
 
-def _refuse_what_aborts(graph):
+def refuse_what_aborts(graph) -> None:
+    """Raise NotImplementedError for a graph at which XLA would end the process."""
     aborting = sorted({one.type for one in operations_in(graph)} & ABORTS)
     if aborting:
         raise NotImplementedError(f"XLA was not asked: it would abort at {', '.join(aborting)}")

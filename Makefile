@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Where notebooks record their comparisons, for make report.
 export XLA_RESULTS ?= $(CURDIR)/build/results
 
-.PHONY: help set-up lab test test-browser test-colab test-workshop bench run refresh report site workshop lint lock address checkpoint
+.PHONY: help set-up lab test test-browser test-colab test-gallery test-workshop bench run refresh report site workshop lint lock address checkpoint decide
 .SILENT:
 
 help: ## list these commands
@@ -30,6 +30,9 @@ test-browser: set-up ## check the site, the slides and JupyterLab in Chromium
 test-workshop: set-up ## execute every learner copy, and try answers to its exercises
 	$(BIN)/python -m pytest -m workshop tests/tools/workshop
 
+test-gallery: set-up ## give every foreign model to the command `decide` (about 40 minutes)
+	$(BIN)/python -m pytest -m gallery tests/xla_helpers/deciding
+
 test-colab: set-up ## run four notebooks among stock Colab's versions (about 5 minutes)
 	$(BIN)/python -m tools.colab
 
@@ -41,6 +44,9 @@ run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOK
 
 refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4")
 	$(BIN)/python -m tools.execute refresh $(NOTEBOOKS)
+
+decide: set-up ## does XLA pay for a model? (MODEL=my_model:make ARGS="--calls 500 --expect XLA")
+	$(BIN)/python -m xla_helpers decide "$$MODEL" $$ARGS
 
 report: set-up ## one page: this machine beside published figures and others (RESULTS="here there")
 	$(BIN)/python -m tools.report.build

@@ -68,3 +68,9 @@ def test_an_address_is_one_word(make):
 def test_a_folder_for_lab_is_one_word(make):
     _, lines = make("lab", "FOLDER=a b $$(touch ran)")
     assert words(lines)[-1] == "a b $(touch ran)"
+
+
+def test_a_model_to_decide_about_travels_as_it_was_given(make):
+    model = "a b$(touch ran)`touch ran`:make"
+    _, lines = make("decide", f"MODEL={model.replace('$', '$$')}", "ARGS=--calls 5")
+    assert words(lines) == ["-m", "xla_helpers", "decide", model, "--calls", "5"]

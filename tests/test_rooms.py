@@ -14,6 +14,7 @@ from tools.workshop.learners import check_cell
 
 HELPERS, TOOLS = ROOT / "xla_helpers", ROOT / "tools"
 OF_NO_ROOM = {Path(f"test_{name}") for name in ("browser", "init", "colours", "gallery")}
+OF_NO_ROOM |= {Path("deciding/test_gallery")}
 """Tests of the pages, of a package as such, of the colours in every picture, of foreign models."""
 
 STUB = ast.parse((HELPERS / "__init__.pyi").read_text())

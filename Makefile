@@ -45,7 +45,7 @@ run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOK
 refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4")
 	$(BIN)/python -m tools.execute refresh $(NOTEBOOKS)
 
-decide: set-up ## does XLA pay for a model? (MODEL=my_model:make ARGS="--calls 500 --expect XLA")
+decide: set-up ## does XLA pay for a model? (MODEL=my_model:make ARGS="--calls 500")
 	$(BIN)/python -m xla_helpers decide "$$MODEL" $$ARGS
 
 report: set-up ## one page: this machine beside published figures and others (RESULTS="here there")

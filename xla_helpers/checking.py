@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .agreement import TOLERANCE, Difference, holds_something
+from .agreement import TOLERANCE, Difference, holds_something, leaves
 from .errors import headline
 from .evidence import Evidence
 from .layers import layers_of
@@ -169,9 +169,15 @@ class Check(Table):
 
     def _same(self):
         where = "in all three modes" if len(self.outcomes) == 3 else "as a graph and under XLA"
-        changed = dict.fromkeys(name for o in self.outcomes.values() for name in o.state)
-        same = ["result"] if any(holds_something(o.result) for o in self.outcomes.values()) else []
-        same += [f"values in {_variables(list(changed))}"] if changed else []
+        outcomes = self.outcomes.values()
+        zeros = {place for o in outcomes for place in _zeros(o)}
+        parts = {path for o in outcomes for path, _ in leaves(o.result)} - zeros
+        changed = dict.fromkeys(name for o in outcomes for name in o.state)
+        changed = [name for name in changed if f"variables[{name!r}]" not in zeros]
+        same = ["result"] if parts else []
+        same += [f"values in {_variables(changed)}"] if changed else []
+        if not same:
+            return "All that there is to compare is practically zero."
         return f"The same {' and the same '.join(same)} {where}."
 
     def _remarks(self):

@@ -2,11 +2,12 @@
 
 import argparse
 import sys
+import traceback
 from pathlib import Path
 
 from .errors import headline
 
-DONE, OTHERWISE, UNUSABLE, OPEN, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, OTHERWISE, UNUSABLE, OPEN, BROKEN, INTERRUPTED = 0, 1, 2, 3, 70, 130
 """Exit codes: of `decide`, as its help says them, and after Ctrl-C."""
 
 EXAMPLE = """\
@@ -25,7 +26,8 @@ The shapes of the example calls, and how often each comes, are the plan. A third
 dict of options, such as {"step": True, "worst": [...]}; see `xla_helpers.decide`.
 
 exit codes: 0 done, and as expected; 1 another choice than expected; 2 it cannot be called, or the
-arguments make no sense; 3 undecided where a choice was expected; 130 interrupted
+arguments make no sense; 3 undecided where a choice was expected; 70 a fault of this command;
+130 interrupted
 """
 
 
@@ -41,6 +43,9 @@ def main(words: list[str] | None = None) -> int:
     except (TypeError, ValueError, OSError) as error:
         print(f"decide: {_line(error)}", file=sys.stderr)
         return UNUSABLE
+    except Exception:
+        traceback.print_exc()
+        return BROKEN
     except KeyboardInterrupt:
         print("decide: interrupted; the page holds what was finished, if any", file=sys.stderr)
         return INTERRUPTED
@@ -66,7 +71,8 @@ def _add_options(decide):
     decide.add_argument(
         "model",
         metavar="MODEL",
-        help='"module:function", "path/file.py:function", or the folder of a SavedModel',
+        help='"module:function" or "path/file.py:function"; the function returns model and calls, '
+        "or the folder of a SavedModel and calls",
     )
     decide.add_argument("--calls", type=_whole, metavar="N", help="calls in all (10,000)")
     decide.add_argument("--budget", type=float, metavar="SECONDS", help="for everything (120)")
@@ -90,8 +96,8 @@ def _whole(text):
 
 
 def _sizes(text):
-    sizes = [int(size) for size in text.split(",")]
-    return sizes if len(sizes) > 1 else sizes[0]
+    sizes = [int(size) for size in text.split(",") if size.strip()]
+    return sizes if "," in text and sizes else sizes[0]
 
 
 _whole.__name__, _sizes.__name__ = "number", "size"  # as argparse says what a text is not

@@ -73,6 +73,8 @@ def free_memory() -> int:
     free = psutil.virtual_memory().available
     try:
         limit, used = (int((GROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
+        stat = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
+        used -= int(stat.get("inactive_file", 0))  # a cache, which the system gives back
     except (OSError, ValueError):  # no container, or one without a limit
         return free
     return max(0, min(free, limit - used))
@@ -96,9 +98,11 @@ def guarded(process: subprocess.Popen) -> Iterator[None]:
         )
         yield
     finally:
-        if guard:
-            _dismiss(guard)
-        _stop(process)
+        try:
+            _stop(process)
+        finally:
+            if guard:
+                _dismiss(guard)
 
 
 def _dismiss(guard):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xla_helpers.agreement import Difference
-from xla_helpers.checking import SHOWN, Outcome, check
+from xla_helpers.checking import SHOWN, Check, Outcome, check
 from xla_helpers.processes import run_in_process
 
 THREE = np.float32([3, 1, 3])
@@ -356,6 +356,25 @@ def test_a_training_step_of_a_model_has_no_unsupported_operation(tf):
     assert any("iteration" in name for name in changed) and any("bias" in name for name in changed)
     for old, variable in zip(before, model.variables, strict=True):
         np.testing.assert_array_equal(old, variable)
+
+
+def test_what_is_practically_zero_is_not_called_the_same():
+    tiny, state = np.float32([1e-10]), {"total": np.float32([1.0])}
+    outcomes = {mode: Outcome(mode, tiny, state=state) for mode in ("graph", "XLA")}
+    zeros = Difference(zeros=("result",))
+    outcomes["XLA"] = Outcome("XLA", -tiny, state=state, difference=zeros)
+    assert Check("slopes", outcomes).summary == (
+        "The same values in variable total as a graph and under XLA. "
+        "Practically zero, and so not compared: result."
+    )
+
+
+def test_where_all_is_practically_zero_nothing_is_called_the_same():
+    tiny = np.float32([1e-10])
+    outcomes = {mode: Outcome(mode, tiny) for mode in ("graph", "XLA")}
+    outcomes["XLA"] = Outcome("XLA", -tiny, difference=Difference(zeros=("result",)))
+    said = Check("slopes", outcomes).summary
+    assert said.startswith("All that there is to compare is practically zero. Practically zero,")
 
 
 # What XLA leaves out

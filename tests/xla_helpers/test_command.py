@@ -59,6 +59,14 @@ def test_words_become_arguments(decided):
 def test_what_is_not_said_is_left_to_the_maker(decided):
     assert main(["decide", "m:f", "--pad", "8"]) == 0
     assert decided.given == {"pad": 8, "folder": None}
+    assert main(["decide", "m:f", "--pad", "8,"]) == 0
+    assert decided.given["pad"] == [8]
+
+
+def test_a_fault_of_the_command_is_no_verdict(decided, capsys):
+    decided.error = RuntimeError("something broke")
+    assert main(["decide", "m:f", "--expect", "XLA"]) == command.BROKEN
+    assert "something broke" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -140,9 +140,11 @@ def test_a_process_ends_with_us_however_we_end(start, name):
 
 @pytest.mark.parametrize(
     ("limit", "used", "free"),
-    [("max", "0", None), ("1000", "400", 600), ("1000", "2000", 0), (str(10**18), "0", None)],
+    [("max", "0", None), ("1000", "400", 650), ("1000", "2000", 0), (str(10**18), "0", None)],
 )
 def test_the_memory_of_a_container(tmp_path, monkeypatch, limit, used, free):
+    """What is only kept for the case that a file is read again counts as free."""
+    (tmp_path / "memory.stat").write_text("anon 350\ninactive_file 50\n")
     (tmp_path / "memory.max").write_text(f"{limit}\n")
     (tmp_path / "memory.current").write_text(f"{used}\n")
     monkeypatch.setattr(watching, "GROUP", tmp_path)

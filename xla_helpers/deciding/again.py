@@ -40,7 +40,7 @@ def _words(name, value):
     if name not in WITH_VALUES:
         return None
     if name == "pad" and _is_list(value):
-        value = ",".join(map(str, value))
+        value = ",".join(map(str, value)) + ("," if len(value) == 1 else "")
     return f"--{name} {value}" if isinstance(value, (str, Real)) else None
 
 

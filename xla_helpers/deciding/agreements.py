@@ -22,7 +22,7 @@ Job = tuple[str, Callable[[], Iterable[Findings]]]
 
 ALWAYS = 3  # checks that are made whatever the time: a shape, gradients, a hostile input
 ALIGNED = "With the same random numbers in every mode:"
-NO_XLA = "Results were not compared: XLA did not get through its first call."
+NO_XLA = "Results were not compared: XLA did not get through its first calls."
 NO_WORST = "Hostile inputs, such as an id out of range: none were given in `worst`."
 NO_GRADIENTS = "Gradients by themselves: they were seen only through the variables of the step."
 
@@ -241,8 +241,8 @@ def _of_padding(check):
     outcome = check[PADDED]
     if outcome.error is not None:
         return f"After padding, XLA fails: {outcome.short}."
-    if check.agrees:
+    if check.agrees and _compared(check.outcomes.values()):
         return "After padding, XLA gives the same as the graph without."
-    if not (check.compared and check.decidable and check.settled):
+    if check.agrees or not (check.compared and check.decidable and check.settled):
         return check.summary
     return f"After padding, XLA {check.against(PADDED)}; the graph without padding is the measure."

@@ -3,7 +3,7 @@
 import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -47,7 +47,7 @@ def calls_of(batches: Iterable | Calls | None, kwargs: Mapping | None = None) ->
     Raises: TypeError for one array instead of several calls, ValueError when there is no call.
     """
     if isinstance(batches, Calls):
-        return batches
+        return _with(batches, kwargs or {})
     found, counts, last = {}, {}, {}
     examples = _examples(batches, kwargs)
     for example in itertools.islice(examples, MOST):
@@ -60,6 +60,16 @@ def calls_of(batches: Iterable | Calls | None, kwargs: Mapping | None = None) ->
     cut = next(examples, None) is not None
     left_out = (f"Of the example calls, only the first {MOST:,} were read.",) if cut else ()
     return Calls(tuple(found.values()), tuple(counts.values()), tuple(last.values()), left_out)
+
+
+def _with(calls, kwargs):
+    """The same calls, with keyword arguments that they do not have."""
+
+    def more(example):
+        return example and replace(example, kwargs=as_tensors(dict(kwargs)) | example.kwargs)
+
+    examples, others = (tuple(map(more, some)) for some in (calls.examples, calls.others))
+    return replace(calls, examples=examples, others=others)
 
 
 def worst_of(worst: Iterable, kwargs: Mapping | None = None) -> tuple[Example, ...]:

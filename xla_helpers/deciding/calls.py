@@ -15,8 +15,8 @@ from .findings import PADDED, Findings, FirstCall, FirstCalls
 from .plan import Case, Order, described
 
 BY_VALUE = (
-    "Programs for other values: XLA compiled again for other values in arguments "
-    "of one shape, so there may be more programs than shapes."
+    "Programs for other values: called again with other values in arguments of one shape, "
+    "XLA compiled again, so there may be more programs than shapes."
 )
 
 
@@ -67,7 +67,8 @@ def first_call(fn: Callable, example: Example, shape: int) -> FirstCall:
             call, _ = time_first_call(fn, example.args, example.kwargs)
     except Exception as raised:  # whatever a reader's function raises
         error = headline(raised)
-    variables.put_back()
+    finally:
+        variables.put_back()
     compiled = compilations_in(log_since(position)) if position is not None else []
     return FirstCall(
         shape=shape,

@@ -47,7 +47,7 @@ def _not_done(findings):
 
 def _processes(findings, races, costs):
     if not costs.labels:
-        return "and nothing was timed"
+        return "and nothing was raced against the graph"
     if not findings.isolated:
         return "in one process, from which others may differ"
     low, *_, high = sorted(len(races[shape].runs) for shape in costs.shapes) * 2
@@ -116,12 +116,18 @@ def _results(findings, label):
 
 
 def _vanished(findings, label):
-    names = [name for check in findings.checks_of("plan") for name in check.vanished]
+    """The whole leaves checks out only where XLA compiled it; a part may where XLA could not."""
+    part, checks = label and label == label_of_part(findings), findings.checks_of("plan")
+    names = [name for check in checks if part or _xla_ran(check) for name in check.vanished]
     number = len(dict.fromkeys(names))
-    if number and label and label == label_of_part(findings):
+    if number and part:
         yield f"XLA leaves out those checks that stand in the compiled layer, of {_some(names)}"
     elif number:
         yield f"XLA leaves out {counted(number, 'check')} ({_some(names)})"
+
+
+def _xla_ran(check):
+    return any(row.mode == "XLA" and not row.error for row in check.rows)
 
 
 def _hostile(check):
@@ -155,7 +161,8 @@ def _reckoned(costs, label):
 def _few_calls(findings):
     plan = findings.plan
     if plan and any(plan.share(i) * findings.calls < 1 for i in range(len(plan.shapes))):
-        yield "these are few calls for so many shapes, and the first call of each is counted in"
+        less = "some shapes come less than once in so many calls"
+        yield f"{less}, and the first call of each is counted in"
 
 
 def _not_seen(races, label):

@@ -104,9 +104,10 @@ def _check_first(found):
 
 
 def _by_shape(raced: Iterable[Raced]):
-    """Those of one shape as one, with the failures of all."""
+    """Those of one shape as one, with the failures of all, and the file where one wrote it."""
     found = {}
     for one in raced:
         before = found.get(one.shape, one)
-        found[one.shape] = replace(one, failures=before.failures | one.failures)
+        failures = before.failures | one.failures
+        found[one.shape] = replace(one, file=one.file or before.file, failures=failures)
     return found.values()

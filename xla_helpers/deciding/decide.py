@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 
+import numpy as np
 from tqdm import tqdm
 
 from ..results import Result
+from ..subjects import fingerprint
 from ..targets import name_of
 from ..validation import check_count, check_positive, check_tolerance
 from ..watching import free_memory
@@ -147,10 +149,10 @@ def decide(
         "tolerance": tolerance,
         "floor": floor,
     }
-    options = {name: value for name, value in given.items() if value is not None}
+    options = {name: _plain(value) for name, value in given.items() if value is not None}
     _check(what, options, budget)
     reference = str(what) if isinstance(what, (str, Path)) else None
-    place = Path(folder or Path("decisions") / slug(reference or name_of(what)))
+    place = Path(folder or Path("decisions") / slug(reference or _own_name(what)))
     known = _known(what, reference, batches, options, budget)
     with tempfile.TemporaryDirectory(prefix="decide-") as files:
         if reference is None:
@@ -162,8 +164,23 @@ def decide(
 
 
 def slug(name: str) -> str:
-    """A name as small letters, digits and hyphens, for files."""
-    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")[:LONGEST].strip("-") or "model"
+    """A name as small letters, digits and hyphens, for files; of a long one the end, marked."""
+    words = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "model"
+    if len(words) <= LONGEST:
+        return words
+    mark = fingerprint(name)
+    return f"{words[len(mark) + 1 - LONGEST :].strip('-')}-{mark}"
+
+
+def _own_name(what):
+    """The name that a model was given; otherwise that of what is called."""
+    name = getattr(what, "name", None)
+    return name if isinstance(name, str) and name else name_of(what)
+
+
+def _plain(value):
+    """A number of NumPy as one of Python, which can travel."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _check(what, options, budget):
@@ -200,8 +217,9 @@ def _known(what, reference, batches, options, budget):
 
 def _decided(runner: Processes | Here, known: Findings, folder: Path) -> Decision:
     files = Files(folder)
+    files.check()
     with _progress(len(STEPS)) as tell:
-        found = conduct(runner, known, str(files.records), files.write, tell)
+        found = conduct(runner, known, str(files.records.absolute()), files.write, tell)
     found = replace(found, unfinished=False, load=(*known.load, busy_cores()))
     races = files.write(found)
     files.keep_for_report(f"decide-{slug(found.name)}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..results import FOLDER, Result, read_results, results_folder
-from .findings import Findings, write
+from .findings import Findings, read, write
 from .page import write_page
 
 RACES = "decide-*.json"  # what the part that races writes
@@ -29,6 +29,7 @@ class Files:
         count as runs of this one. Returns: number of a shape to the `Result` of its races so far.
         """
         if not self._begun:
+            self.check()
             self.records.mkdir(parents=True, exist_ok=True)
             for path in self.records.glob(RACES):
                 path.unlink()
@@ -37,6 +38,19 @@ class Files:
         write(findings, self._folder / "findings.json")
         write_page(findings, races, self._folder)
         return races
+
+    def check(self) -> None:
+        """Refuse a folder whose files are not those of an earlier decision.
+
+        Raises: ValueError.
+        """
+        if self.records.resolve() == results_folder().resolve():
+            raise ValueError(f"{self.records} holds the results for `make report`: give another")
+        empty = not self._folder.is_dir() or not any(self._folder.iterdir())
+        if not (empty or _is_of_a_decision(self._folder)):
+            raise ValueError(
+                f"{self._folder} holds other files: give a folder that is new or empty"
+            )
 
     def keep_for_report(self, name: str) -> None:
         """Copy the races, as results of this name, to where `XLA_RESULTS` says, if it is set."""
@@ -47,12 +61,23 @@ class Files:
             content = json.loads(path.read_text(encoding="utf-8")) | {"name": name}
             mark = path.name.removesuffix(".json").rpartition(".")[2]
             text = json.dumps(content, indent=1) + "\n"
-            (results_folder() / f"{name}.{mark}.json").write_text(text, encoding="utf-8")
+            copy = results_folder() / f"{name}.{mark}.json"
+            beside = copy.with_suffix(f".{os.getpid()}.new")
+            beside.write_text(text, encoding="utf-8")
+            os.replace(beside, copy)
 
     def _races(self, findings):
         races = {}
-        for raced in findings.raced:
+        for raced in (one for one in findings.raced if one.file):
             results, _ = read_results(self.records / raced.file)
             if results:
                 races[raced.shape] = results[0]
         return races
+
+
+def _is_of_a_decision(folder):
+    try:
+        read(folder / "findings.json")
+    except (OSError, ValueError):
+        return False
+    return True

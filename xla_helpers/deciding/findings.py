@@ -318,7 +318,7 @@ def merged(findings: Findings, more: Findings) -> Findings:
 
 def write(findings: Findings, path: Path) -> None:
     """Write it as JSON, complete or not at all."""
-    beside = path.with_suffix(".new")
+    beside = path.with_suffix(f".{os.getpid()}.new")  # another process may write, too
     beside.write_text(json.dumps(cattrs.unstructure(findings), indent=1) + "\n", encoding="utf-8")
     os.replace(beside, path)
 

@@ -159,9 +159,9 @@ def _points(pairs):
 
 
 def _draw_on(ax: Axes, first, line):
-    """The line to as many more programs, dashed; the label then stands at its end."""
+    """The line to as many more programs, dashed, where it grows; False where it does not."""
     slope = bytes_a_program(first)
-    if slope is None:
+    if slope is None or slope <= 0:
         return False
     programs, now = held(first)[-1]
     end = FURTHER * programs

@@ -10,7 +10,7 @@ from ..tables import counted
 from . import resources, sameness, sections, speeds
 from .findings import Findings
 from .markdown import Markdown, embedded, fill, image
-from .pictures import DRAW, draw_all
+from .pictures import DRAW, draw_all, plain_style
 from .verdict import judge
 
 SECTIONS = {
@@ -35,7 +35,8 @@ def write_page(findings: Findings, races: Mapping, folder: Path) -> Path:
 
     Returns: the path of decision.html.
     """
-    pictures = draw_all(findings, races)
+    with plain_style():
+        pictures = draw_all(findings, races)
     for name in DRAW:
         path = folder / f"{name}.png"
         _replace(path, pictures[name].png) if name in pictures else path.unlink(missing_ok=True)
@@ -67,7 +68,8 @@ def section(findings: Findings, races: Mapping, title: str) -> str:
     """
     if title not in SECTIONS:
         raise ValueError(f"`title` is {title!r}: give one of {', '.join(SECTIONS)}")
-    drawn = {name: DRAW[name](findings, races) for name in SECTIONS[title]}
+    with plain_style():
+        drawn = {name: DRAW[name](findings, races) for name in SECTIONS[title]}
     pictures = {name: found for name, found in drawn.items() if found}
     return embedded(_section(findings, races, title, pictures), pictures)
 
@@ -92,6 +94,6 @@ def _section(findings, races, title, pictures):
 
 def _replace(path, content):
     """Write a file complete or not at all."""
-    beside = path.with_name(f"{path.name}.new")
+    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
     beside.write_bytes(content)
     os.replace(beside, path)

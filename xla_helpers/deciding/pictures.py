@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
@@ -50,6 +51,11 @@ MARKS = ("o", "s", "D")  # of candidates, all of them of XLA
 STYLES = ("-", "--", ":")  # of lines whose labels have one colour
 NARROW = 6  # times: how far an axis reaches that has the finer ticks
 FINE = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)  # times faster
+
+
+def plain_style():
+    """A context in which pictures look the same, whatever style of matplotlib the reader has."""
+    return plt.style.context("default")
 
 
 def draw_all(findings: Findings, races: Mapping) -> dict[str, Picture]:
@@ -141,7 +147,7 @@ def draw_plan(findings: Findings, races: Mapping) -> Picture | None:
         told.append(f"{label} {seconds_of(costs.total(label, calls))}")
     log_durations(ax)
     ax.xaxis.set_major_locator(LogLocator(numticks=POWERS))
-    guide(ax, "the plan", x=calls)
+    guide(ax, "the plan" if calls == findings.calls else "these calls", x=calls)
     for label in costs.labels:
         if label != "graph":
             told += _draw_repaid(ax, costs, label, counts[-1])

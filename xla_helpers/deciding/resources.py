@@ -11,9 +11,11 @@ PROGRAMS = 20  # programs whose memory has a row of its own
 LAYERS = 15  # layers that have a row of their own
 UNKNOWN = "not known"
 ANOTHER = (
-    "XLA makes a program for each shape: one that is not among the example calls, such as that of "
-    "a smaller last batch, would be one more{}."
+    "XLA makes at least one program for each shape: a shape that is not among the example calls "
+    "would bring one more, or more than one{}; so would a smaller last batch, if it is none of "
+    "these."
 )
+NO_LAYERS = 'no time by layer: either there is no layer of Keras, or "What ran" says why'
 UNLESS = ", unless padding makes one of these of it"
 
 
@@ -90,12 +92,15 @@ def _process(findings):
 def _further(first, programs, now):
     slope = bytes_a_program(first)
     if slope is None:
-        return f"Too few programs to extrapolate: at least {ENOUGH} are needed."
+        needed = f"at least {ENOUGH} programs, made by two calls or more, are needed"
+        return f"Too few to extrapolate: {needed}."
+    if slope <= 0:
+        return "It did not grow with the programs, so nothing is extrapolated."
     many = FURTHER * programs
-    then = format_bytes(now + max(slope, 0) * (many - programs))
+    then = format_bytes(now + slope * (many - programs))
     return (
-        f"Extrapolated, not measured: {format_bytes(max(slope, 0))} for each program, which makes "
-        f"{then} after {counted(many, 'program')}."
+        f"Extrapolated, not measured: {format_bytes(slope)} for each program, which makes {then} "
+        f"after {counted(many, 'program')}."
     )
 
 
@@ -106,7 +111,7 @@ def where(findings: Findings, layers_picture: Markdown, limit_picture: Markdown)
         "where",
         layers=_layers(findings),
         layers_picture=layers_picture,
-        no_layers=why_nothing(findings, "work", "no layers of Keras to book time on"),
+        no_layers=why_nothing(findings, "work", NO_LAYERS),
         works=_works(findings),
         shape=arguments_of(findings, work.mode, work.shape) if work else "",
         limit_picture=limit_picture,
@@ -129,7 +134,7 @@ def _layers(findings):
     ]
     if names[LAYERS:]:
         rest = {m: sum(seconds[name][m] for name in names[LAYERS:]) for m in modes}
-        rows.append([f"{len(names) - LAYERS} others", "", *_with_shares(rest, seconds)])
+        rows.append([counted(len(names) - LAYERS, "other"), "", *_with_shares(rest, seconds)])
     heads = [head for mode in modes for head in (mode, f"of {mode}")]
     return table(["layer", "kind", *heads], rows)
 

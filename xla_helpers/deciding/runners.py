@@ -18,7 +18,14 @@ from .child import GRAPH_CALLS, Report, Task, carried_out, prepared
 from .findings import End, Findings, Plan, read
 from .plan import Case, Order
 
-CODE = "import sys; from xla_helpers.deciding.child import main; main(sys.argv[1])"
+CODE = """\
+import sys
+
+if __name__ == "__main__":  # what a reader's model starts may import this, too
+    from xla_helpers.deciding.child import main
+
+    main(sys.argv[1])
+"""
 
 LAST_WORDS = 160  # characters of what a process said in the end
 

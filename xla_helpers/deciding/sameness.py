@@ -1,5 +1,6 @@
 """What each mode made of the calls, as a section of the page."""
 
+from ..modes import mode_of
 from ..tables import counted, cut
 from .findings import Checked, Findings
 from .markdown import Markdown, fill, table
@@ -25,11 +26,16 @@ def same(findings: Findings) -> Markdown:
         more_words=_agreeing(more),
         gradients=_checked(gradients[0]) if gradients else None,
         draws=each(findings.checks, "draws"),
-        vanished=each(findings.checks, "vanished"),
+        vanished=each(filter(_compiled, findings.checks), "vanished"),
         moved=each(findings.checks, "not_put_back"),
         worst=_worst(findings.checks_of("worst")),
         no_worst="none was checked.",
     )
+
+
+def _compiled(check):
+    """Whether XLA got through the call: where it did not, it left out nothing."""
+    return any(mode_of(row.mode) == "XLA" and not row.error for row in check.rows)
 
 
 def _by_interest(checks):

@@ -9,7 +9,7 @@ from .markdown import Markdown, fenced, fill, table
 from .wording import arguments, each, ended, frequent, listed, share, why_nothing
 
 SHAPES = 10  # shapes that have a row of their own
-NO_CODE = "XLA has no code for these, though no first call failed because of them:"
+NO_CODE = "XLA has no code for these"
 NOT_SEEN = "could not be seen"
 
 
@@ -97,13 +97,13 @@ def unlike(runs, label: str) -> str:
 
 
 def _failures(findings):
-    """Why candidates were not timed, each reason once."""
+    """Why candidates were taken out of races, each reason once."""
     shapes = {}
     for raced in findings.raced:
         for label, reason in raced.failures.items():
             shapes.setdefault((label, reason), set()).add(raced.shape + 1)
     return [
-        f"{label} was not timed for {_numbers(numbers)}: {reason}"
+        f"{label} was taken out of a race of {_numbers(numbers)}: {reason}"
         for (label, reason), numbers in shapes.items()
     ]
 
@@ -123,7 +123,7 @@ def _parts(findings):
 
 def refused(findings: Findings) -> Markdown:
     """What XLA refuses, and the part that it compiles all the same."""
-    found = each(findings.checks, "refused")
+    found = each(findings.checks_of("plan"), "refused")
     return fill(
         "refused",
         sentence=_refusal(findings, found),
@@ -134,27 +134,43 @@ def refused(findings: Findings) -> Markdown:
 
 
 def _refusal(findings, found):
-    failed = _failed(findings, "XLA")
-    if found:
-        return "XLA refuses the whole, because of this:" if failed else NO_CODE
     end, first = findings.end_of("first calls, XLA"), findings.first_of("XLA")
+    failed, too = _failed(findings, "XLA"), _failed(findings, "graph")
+    if found and failed - too:
+        return f"XLA refuses {_of_called(failed - too, first)}, because of this:"
     if failed:
-        number = f"{len(failed)} of {counted(len(first.calls), 'shape')}"
-        error = next(call.error for call in first.calls if call.error).rstrip(".")
-        too = " So did the graph." if failed <= _failed(findings, "graph") else ""
-        return f"XLA failed for {number}: {error}.{too}"
+        words = _failure(failed, first) + (" So did the graph." if failed <= too else "")
+        return f"{words} {NO_CODE}:" if found else words
+    if found:
+        harmless = ", though no first call failed because of them" if first else ""
+        return f"{NO_CODE}{harmless}:"
     if end and end.how == "finished" and first:
-        compiled = any(call.compilations for call in first.calls)
-        did = "XLA compiled it" if compiled else "no compilation was seen, and no error,"
-        return f"Nothing: {did} for {_of_plan(findings, len(first.calls))}."
+        return f"Nothing: {_compiled(findings, first.calls)}"
     return f"What XLA would refuse is not known. {why_nothing(findings, 'first calls, XLA')}"
 
 
-def _of_plan(findings, number):
-    """A number of shapes, and of how many where it is not all of the plan's."""
-    whole = len(findings.plan.shapes) if findings.plan else number
-    shapes = counted(whole, "shape")
-    return shapes if number == whole else f"{number} of {shapes}; the others were not tried"
+def _of_called(numbers, first):
+    return f"{len(numbers)} of {counted(len(first.calls), 'shape')}"
+
+
+def _failure(failed, first):
+    errors = list(dict.fromkeys(call.error.rstrip(".") for call in first.calls if call.error))
+    how = ":" if len(errors) == 1 else ", first with:"
+    return f"XLA failed for {_of_called(failed, first)}{how} {errors[0]}."
+
+
+def _compiled(findings, calls):
+    """For how many shapes a compilation was seen, and how many were tried at all."""
+    seen = sum(bool(call.compilations) for call in calls)
+    of, rest = counted(len(calls), "shape"), ""
+    if findings.plan and len(calls) < len(findings.plan.shapes):
+        of = f"{len(calls)} of {counted(len(findings.plan.shapes), 'shape')}"
+        rest = "; the others were not tried"
+    if seen == len(calls):
+        return f"XLA compiled it for {of}{rest}."
+    if not seen:
+        return f"no compilation was seen, and no error, for {of}{rest}."
+    return f"no error was seen for {of}, and a compilation for {seen} of these {len(calls)}{rest}."
 
 
 def _failed(findings, label):
@@ -172,12 +188,13 @@ def _inside(findings):
     inside, end = findings.inside, findings.end_of("inside")
     if inside:
         return (
-            f"The largest part that XLA compiles alone is {inside.path} ({inside.kind}), with "
-            f"{share(inside.share)} of the time of a call of the graph. Below, "
+            "The largest part that could be compiled alone, with the same results as far as that "
+            f"can be decided, is {inside.path} ({inside.kind}), with {share(inside.share)} of the "
+            "time of a call of the graph with the most frequent shape. Below, "
             f'"{label_of_part(findings)}" is the graph in which only that part is compiled.'
         )
     if end and end.how == "finished":
-        return "No layer was found that XLA compiles alone."
+        return 'No layer was compiled alone; "What ran" says why.'
     return f"Whether a part of it compiles alone is not known. {why_nothing(findings, 'inside')}"
 
 
@@ -206,9 +223,9 @@ def _vary(findings):
     yield "batches: the shapes, and how often each comes, are the plan."
     plan = findings.plan
     if plan and len(plan.shapes) > 1 and not plan.padded:
-        yield "pad: with padding, fewer shapes come."
+        yield "pad: with padding, fewer shapes may come."
     if not findings.checks_of("worst"):
         yield "worst: hostile inputs, such as an id out of range or an empty row."
     if any(end.how in ("left out", "time") for end in findings.ends):
-        yield "budget: with more time, what was left out is measured."
+        yield "budget: with more time, more of it may be measured."
     yield "the machine: what is decided here holds for this one."

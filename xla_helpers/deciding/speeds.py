@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from ..modes import mode_of
 from ..tables import Seconds, counted, format_seconds
 from .costs import Costs
 from .findings import PADDED, Findings
@@ -22,6 +23,7 @@ from .wording import (
 )
 
 SHAPES = 10  # shapes that have rows of their own
+NOT_SEEN = "not seen"
 
 
 def speed(findings: Findings, races: Mapping, picture: Markdown) -> Markdown:
@@ -105,7 +107,10 @@ def _medians(result, label, ratio):
 
 
 def _reading(costs, races):
-    words = "A ratio is the median of its rounds, in which the candidates took turns."
+    words = (
+        "In a run, a ratio is the median of its rounds, in which the candidates took turns; of "
+        "several runs, the median of theirs."
+    )
     if PADDED in costs.labels:
         words += f' That of "{PADDED}" counts padding, and cutting the result, too.'
     alone = sum(len(races[shape].runs) == 1 for shape in costs.shapes)
@@ -150,9 +155,7 @@ def first_calls(findings: Findings, races: Mapping, picture: Markdown) -> Markdo
         calls=_calls(findings, costs),
         totals=_totals(findings, costs),
         no_totals=why_nothing(findings, "race 1"),
-        repaid=[
-            _repaid(costs, x, covered_calls(findings, costs)) for x in costs.labels if x != "graph"
-        ],
+        repaid=[_repaid(findings, costs, label) for label in costs.labels if label != "graph"],
     )
 
 
@@ -162,22 +165,30 @@ def _first_rows(findings):
     for first in findings.first:
         calls = first.calls if len(first.calls) <= SHAPES + 2 else first.calls[:SHAPES]
         more = max(more, len(first.calls) - len(calls))
-        rows += [_first_row(findings, first.label, call) for call in calls]
+        rows += [_first_row(findings, first, call) for call in calls]
         if len(first.calls) > 1:
             rows.append(_sum(first))
     return rows, more
 
 
-def _first_row(findings, label, call):
-    seconds = (call.seconds, call.trace_seconds, call.compile_seconds)
-    shape = arguments_of(findings, label, call.shape)
-    return [label, shape, *map(Seconds, seconds), call.traces, int(call.compilations), call.error]
+def _first_row(findings, first, call):
+    shape = arguments_of(findings, first.label, call.shape)
+    return [first.label, shape, *_costs(first, [call]), call.error]
 
 
 def _sum(first):
+    return [first.label, f"all {len(first.calls)}", *_costs(first, first.calls), ""]
+
+
+def _costs(first, calls):
+    """What calls took and caused; compilations are not known where none was seen at all."""
     names = ("seconds", "trace_seconds", "compile_seconds", "traces", "compilations")
-    sums = [sum(getattr(call, name) for call in first.calls) for name in names]
-    return [first.label, f"all {len(first.calls)}", *map(Seconds, sums[:3]), *sums[3:], ""]
+    sums = (sum(getattr(call, name) for call in calls) for name in names)
+    seconds, tracing, compiling, traces, programs = sums
+    made = [Seconds(compiling), int(programs)]
+    if mode_of(first.label) == "XLA" and not any(call.compilations for call in first.calls):
+        made = [NOT_SEEN, NOT_SEEN]
+    return [Seconds(seconds), Seconds(tracing), made[0], traces, made[1]]
 
 
 def _is_charged(first):
@@ -187,7 +198,8 @@ def _is_charged(first):
 
 def _charged(first):
     traces = counted(sum(call.traces for call in first.calls), "trace")
-    programs = counted(sum(call.compilations for call in first.calls), "program")
+    number = sum(call.compilations for call in first.calls)
+    programs = counted(number, "program") if number else "no program that was seen"
     what = traces if first.label == "graph" else f"{traces} and {programs}"
     words = f"{the(first.label)} is charged for what it really made: {what}"
     return f"{words[0].upper()}{words[1:]} for {shapes_of(first)}."
@@ -210,7 +222,7 @@ def _calls(findings, costs):
     return f"{calls} of {findings.calls:,}, those whose shapes were raced"
 
 
-def _repaid(costs, label, calls):
+def _repaid(findings, costs, label):
     """When a candidate has repaid what it costs once beyond the graph, with its interval."""
     repaid = costs.repaid(label)
     if repaid is None:
@@ -218,6 +230,8 @@ def _repaid(costs, label, calls):
     if repaid.high == 0:
         return f"{label} costs less than the graph once, too: there is nothing to repay."
     words = f"{label} has repaid what it costs once after {calls_of(repaid)}"
+    calls = covered_calls(findings, costs)
+    where = "the plan" if calls == findings.calls else "the calls whose shapes were raced"
     if repaid.low > calls:
-        return f"{words}: not within the plan."
-    return f"{words}{'' if repaid.high <= calls else ', perhaps not within the plan'}."
+        return f"{words}: not within {where}."
+    return f"{words}{'' if repaid.high <= calls else f', perhaps not within {where}'}."

@@ -12,6 +12,8 @@ from ..tables import counted, format_seconds
 from .costs import Costs
 from .findings import PADDED, Checked, End, Findings, label_of_part
 from .spans import Span
+from .steps import runs
+from .wording import arguments, arguments_of
 
 HALF = 0.5  # of the plan's calls: below it, what was raced says too little of the plan
 
@@ -66,7 +68,7 @@ def graph_fails(findings: Findings) -> str:
     for check in findings.checks_of("plan"):
         for row in check.rows:
             if row.mode == "graph" and row.error:
-                return f"the graph fails with {', '.join(check.arguments)}: {row.short}"
+                return f"the graph fails with {arguments(check.arguments)}: {row.short}"
     died = _died(findings, "graph")
     why = died or _first_error(findings, "graph")
     return f"the graph {why}" if why else ""
@@ -95,7 +97,7 @@ def _standing(label, findings, races, costs):
     if why:
         return Standing(label, "unknown", why)
     gain = costs.gain(label, covered_calls(findings, costs))
-    words = f"is {in_words(gain).against('the graph')}"
+    words = f"is {in_words(gain).against('the graph')}, first calls included"
     return Standing(label, _how(gain, findings.floor), words, gain)
 
 
@@ -118,19 +120,30 @@ def _out(findings, label):
 
 def refused(findings: Findings) -> tuple[Refusal, ...]:
     """What XLA has no code for, where it raised because of that."""
-    checks = findings.checks_of("plan")
-    return next((x.refused for x in checks if x.refused and _raised(x, "XLA")), ())
+    return next((check.refused for check in _refusing(findings)), ())
+
+
+def _refusing(findings):
+    return [x for x in findings.checks_of("plan") if x.refused and _raised(x, "XLA")]
 
 
 def _refused(findings, label):
-    places = ", ".join(one.where for one in refused(findings))
-    return f"does not support {places}" if places else ""
+    for check in _refusing(findings):
+        places = ", ".join(one.where for one in check.refused)
+        return f"does not support {places}{_with(findings, check)}"
+    return ""
+
+
+def _with(findings, check):
+    """With which arguments that was; "" where there are no others."""
+    several = findings.plan is None or len(findings.plan.shapes) > 1
+    return f" with {arguments(check.arguments)}" if several else ""
 
 
 def _fails(findings, label):
     for check in findings.checks_of("padding" if label == PADDED else "plan"):
         if _raised(check, label):
-            return f"fails with {', '.join(check.arguments)}: {check[label].short}"
+            return f"fails with {arguments(check.arguments)}: {check[label].short}"
     return _first_error(findings, label)
 
 
@@ -141,8 +154,10 @@ def _raised(check, mode):
 
 
 def _first_error(findings, label):
-    calls = getattr(findings.first_of(label), "calls", ())
-    return next((f"fails: {call.error}" for call in calls if call.error), "")
+    for call in getattr(findings.first_of(label), "calls", ()):
+        if call.error:
+            return f"fails with {arguments_of(findings, label, call.shape)}: {call.error}"
+    return ""
 
 
 def _died(findings, label):
@@ -154,7 +169,7 @@ def _died(findings, label):
         return f"did not end its first calls within {had} that it had"
     if end.how == "memory":
         return "was stopped in its first calls, because it held too much memory"
-    return f"ended its process in the first calls{_said(end)}"
+    return f"died in its first calls{_said(end)}"
 
 
 def _differs(findings, label):
@@ -162,7 +177,7 @@ def _differs(findings, label):
     padding = findings.checks_of("padding") if label == PADDED else ()
     checks = padding or (*findings.checks_of("plan"), *findings.checks_of("gradients"))
     mode = PADDED if padding else "XLA"
-    found = (_by(check, mode, findings.tolerance) for check in checks if differs(check, mode))
+    found = (_by(findings, check, mode) for check in checks if differs(check, mode))
     return next(found, "")
 
 
@@ -178,15 +193,15 @@ def differs(check: Checked, mode: str) -> bool:
     return not rows[mode].agrees and (graph is None or (graph.agrees and not graph.error))
 
 
-def _by(check, mode, tolerance):
+def _by(findings, check, mode):
     """How the results of a mode differ, in a clause."""
     row, what = check[mode], "gradients" if check.of == "gradients" else "results"
     place = f" in {row.place}" if row.place else ""
     if row.relative is None:
-        return f"gives other {what}{place} ({row.against})"
+        return f"gives other {what}{place} ({row.against}){_with(findings, check)}"
     absolute = "" if row.absolute is None else f", {row.absolute:.1g} (absolute)"
-    size = f"{row.relative:.1g} (relative){absolute}, allowed {tolerance:.1g}"
-    return f"gives other {what}{place}, by {size}"
+    size = f"{row.relative:.1g} (relative){absolute}, allowed {findings.tolerance:.1g}"
+    return f"gives other {what}{place}{_with(findings, check)}, by {size}"
 
 
 def _failed_in_a_race(findings, label):
@@ -210,6 +225,8 @@ def _unknown(findings, races, costs, label):
     if label not in costs.labels:
         return _not_timed(findings, costs, label)
     for found in evidence_of(label, races):
+        if str(found) == NOTHING:
+            return "ran nothing of TensorFlow"
         if found.seen and found.mode != "XLA":
             return f"ran no compiled program, but {found}"
     if costs.covered < HALF:
@@ -223,6 +240,8 @@ def _not_timed(findings, costs, label):
     if graph and not costs.labels:
         return f"was not timed; the graph was taken out of a race: {graph[0]}"
     first = findings.end_of(f"first calls, {label}")
+    if label == PADDED and first is None and "XLA" not in runs(findings):
+        return "was not tried, because XLA without padding did not get through its first calls"
     if costs.labels and (first is None or first.how == "finished"):
         return "was not timed at every shape at which the graph was"
     races = [end for end in findings.ends if end.part.startswith("race")]

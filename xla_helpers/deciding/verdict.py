@@ -67,12 +67,10 @@ def _chosen(findings, races, costs, stand):
     if nothing:
         late = findings.plan is not None and _late(findings, "first calls, graph")
         return "", _to_decide(nothing, ["a larger budget"] if late else [])
-    winners = [one for one in stand if one.how == "wins"]
-    if winners:
-        return _winner(findings, races, costs, winners)
-    unsure = [one for one in stand if one.how in ("open", "unknown")]
-    if unsure:
-        return "", _undecided(findings, races, costs, unsure)
+    if any(one.how == "wins" for one in stand):
+        return _winner(findings, races, costs, stand)
+    if any(one.how in ("open", "unknown") for one in stand):
+        return "", _undecided(findings, races, costs, stand)
     return "graph", _graph(findings, races, costs, stand)
 
 
@@ -96,13 +94,15 @@ def _late(findings, part):
 # A candidate wins
 
 
-def _winner(findings, races, costs, winners):
+def _winner(findings, races, costs, stand):
+    winners = [one for one in stand if one.how == "wins"]
     best = max(winners, key=lambda one: one.gain.value)
     alike = [one for one in winners if one.gain.high >= best.gain.low]
     chosen, *others = alike
     said = [_over(findings, races, costs, chosen), *_repaid(costs, chosen.label)]
     if others:
         said.append(f"as far as this can tell, {_names(others)} may gain as much")
+    said += _each_once(one for one in stand if one.how == "out" and one.label == "XLA")
     return chosen.label, f"{_head(findings, chosen.label)}: {'; '.join(said)}."
 
 
@@ -147,9 +147,15 @@ def _loses(findings, races, costs, one):
     said = [f"{_calls(findings, costs)} {one.label} is {gain}, first calls included"]
     if one.gain.high > 1:
         said.append(f"less than the {findings.floor:.4g}x that was asked for")
-    if costs.relied(one.label).low >= findings.floor:
+    if _faster_per_call(findings, costs, one):
         said += [f"though per call it is faster, {words}" for words in _repaid(costs, one.label)]
     return ", ".join(said)
+
+
+def _faster_per_call(findings, costs, one):
+    """By as much as was asked for, and clearly so: a floor may be below 1."""
+    asked = costs.relied(one.label).low >= findings.floor
+    return asked and costs.repaid(one.label) is not None
 
 
 def _each_once(stand):
@@ -161,16 +167,16 @@ def _each_once(stand):
 
 
 def _no_part(findings):
-    """That no layer could be compiled alone, where the whole is refused and one was looked for."""
+    """That no layer was compiled alone, where the whole is refused and one was looked for."""
     end = findings.end_of("inside")
     if refused(findings) and end and end.how == "finished" and findings.inside is None:
-        yield "no layer was found that could be compiled alone"
+        yield "no layer was compiled alone"
 
 
-def _undecided(findings, races, costs, unsure):
-    opened = [one for one in unsure if one.how == "open"]
+def _undecided(findings, races, costs, stand):
+    opened = [one for one in stand if one.how == "open"]
     said = [_open(findings, races, costs, one) for one in opened]
-    said += _each_once(one for one in unsure if one.how == "unknown")
+    said += _each_once(one for one in stand if one.how in ("unknown", "out"))
     return _to_decide("; ".join(said), _what_would_decide(findings, costs, opened))
 
 
@@ -191,7 +197,7 @@ def _what_would_decide(findings, costs, opened):
         yield "a larger budget"
     if not opened:
         return
-    faster = [one for one in opened if costs.relied(one.label).low >= findings.floor]
+    faster = [one for one in opened if _faster_per_call(findings, costs, one)]
     name = len(faster) > 1
     repaid = [
         f"{one.label} is {words}" if name else words

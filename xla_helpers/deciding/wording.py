@@ -12,7 +12,7 @@ from .findings import PADDED, Checked, End, Findings, FirstCalls, Plan
 from .spans import Span
 
 WIDE = 48  # characters of a shape in a row of a table or a picture
-LEAST = 0.001  # the smallest share that is shown as a number
+LEAST = 0.001  # the smallest share that is shown as a number, and the smallest rest
 FLOPS = EngFormatter("FLOP/s")
 
 ENDED = {
@@ -45,9 +45,11 @@ def shapes_of(first: FirstCalls) -> str:
 
 
 def share(part: float) -> str:
-    """A share from 0 to 1, such as ``12.5 %``; what is small is not nothing."""
+    """A share from 0 to 1, such as ``12.5 %``; what is small is not nothing, or nearly all all."""
     if 0 < part < LEAST:
         return f"less than {100 * LEAST:g} %"
+    if 1 - LEAST < round(part, 9) < 1:
+        return f"more than {100 * (1 - LEAST):g} %"
     return f"{100 * part:.3g} %"
 
 
@@ -56,7 +58,7 @@ def flops(per_second: float) -> str:
     return FLOPS(float(f"{per_second:.3g}"))
 
 
-def why_nothing(findings: Findings, part: str, nothing: str = "nothing to show") -> str:
+def why_nothing(findings: Findings, part: str, nothing: str = "nothing of this") -> str:
     """Why there is nothing of a part to show, in a sentence. nothing: what it found, in words."""
     end = findings.end_of(part)
     if end is None and findings.unfinished:

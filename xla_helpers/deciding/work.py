@@ -26,8 +26,8 @@ ROUNDS = 5  # samples of a call's seconds
 LONG = 1.0  # seconds from which a call is measured once
 
 XLA_LEFT_OUT = (
-    "The floating-point operations were not counted, nor the memory of XLA's programs: XLA was "
-    "left out."
+    "The floating-point operations were not counted, nor the memory of XLA's programs, because "
+    "XLA did not get through its first calls."
 )
 BY_SIGNATURE = (
     "XLA shows the programs of exact shapes only, so those that were looked at are not traced by "

@@ -16,6 +16,7 @@ START = "python -m xla_helpers decide "
         ({"calls": 500, "budget": 60.0}, " --calls 500 --budget 60.0"),
         ({"pad": 8, "step": True}, " --pad 8 --step"),
         ({"pad": [16, 32]}, " --pad 16,32"),
+        ({"pad": [16]}, " --pad 16,"),
         ({"step": False}, None),
         ({"batches": [1.0]}, None),
         ({"pad": len}, None),

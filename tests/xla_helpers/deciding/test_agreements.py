@@ -8,11 +8,14 @@ import numpy as np
 import pytest
 
 from tests.xla_helpers.gallery import by_name
+from xla_helpers.agreement import Difference
+from xla_helpers.checking import Check, Outcome
 from xla_helpers.deciding.agreements import (
     ALIGNED,
     NO_GRADIENTS,
     NO_WORST,
     NO_XLA,
+    _of_padding,
     results,
 )
 from xla_helpers.deciding.findings import Checked, Findings, merged
@@ -253,6 +256,14 @@ def test_padding_that_keeps_the_result(tf):
     assert [row.mode for row in first.rows] == ["graph", "XLA, padded"]
     assert first.summary == "After padding, XLA gives the same as the graph without."
     assert first.arguments == ("int32[2, 3]",) and first.names == ("result",)
+
+
+def test_after_padding_what_is_practically_zero_is_not_called_the_same():
+    tiny = np.float32([1e-10])
+    zeros = Difference(zeros=("result",))
+    outcomes = (Outcome("graph", tiny), Outcome("XLA, padded", -tiny, difference=zeros))
+    said = _of_padding(Check("slopes", {one.mode: one for one in outcomes}))
+    assert said.startswith("All that there is to compare is practically zero.")
 
 
 def test_padding_that_changes_the_result_says_where(tf):

@@ -137,3 +137,11 @@ def test_another_file_holds_no_calls(tmp_path):
     with pytest.raises(ValueError, match="holds no example calls"):
         read_calls(tmp_path / "other.npz")
     assert Calls((), ()).others == ()
+
+
+def test_keyword_arguments_of_a_maker_are_added_to_calls_that_were_given(tf):
+    given = calls_of([SMALL, SMALL, LARGE], {"scale": 2.0})
+    both = calls_of(given, {"scale": 1.0, "training": True})
+    assert [one.kwargs for one in both.examples] == [{"scale": 2.0, "training": True}] * 2
+    assert both.others[0].kwargs["training"] is True and both.others[1] is None
+    assert both.counts == given.counts

@@ -71,8 +71,9 @@ def test_what_was_raced_against_itself_has_its_name():
 
 def test_without_a_race_nothing_was_measured():
     assert on(findings(), {}).startswith("Asked on Some Processor")
-    assert "and nothing was timed" in on(findings(), {})
-    assert on(Findings(), {}).startswith("Asked on an unknown machine, and nothing was timed;")
+    assert "and nothing was raced against the graph" in on(findings(), {})
+    said = "Asked on an unknown machine, and nothing was raced against the graph;"
+    assert on(Findings(), {}).startswith(said)
 
 
 # What was not tested
@@ -112,6 +113,16 @@ def test_checks_that_vanish_are_counted_and_some_are_named():
     assert "XLA leaves out 4 checks (a, b, c, …)" in minded(
         findings(checks=shapes), raced=races(PAIR, PAIR)
     )
+
+
+def test_what_xla_did_not_compile_leaves_out_no_check():
+    bad = with_rows(replace(ERROR, mode="XLA"), vanished=("a",))
+    assert "leaves out" not in minded(of_one_shape(checks=(bad,)))
+    good = checked(number=1, vanished=("b",))
+    said = minded(findings(checks=(bad, good)), raced=races(PAIR, PAIR))
+    assert "XLA leaves out 1 check (b)" in said
+    part = of_one_shape(checks=(bad,), inside=Inside("encoder", "Dense", 0.5))
+    assert "stand in the compiled layer, of a" in minded(part, "XLA in encoder")
 
 
 def test_in_a_part_only_its_own_checks_vanish():
@@ -181,9 +192,11 @@ def test_what_was_reckoned_is_not_called_measured():
     said = minded(findings(first=cut), raced=races(PAIR))
     assert "the first calls of 1 program were not seen, and are reckoned like the others" in said
     few = minded(findings(calls=5), raced=races(PAIR, PAIR))
-    assert "few calls for so many shapes, and the first call of each is counted in" in few
+    assert (
+        "some shapes come less than once in so many calls, and the first call of each is counted in"
+    ) in few
     few = minded(findings(calls=5), "graph", races(PAIR, PAIR))
-    assert "few calls for so many shapes" in few
+    assert "some shapes come less than once in so many calls" in few
 
 
 def test_what_could_not_be_seen_is_said():

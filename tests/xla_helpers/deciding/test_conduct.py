@@ -172,6 +172,12 @@ def test_first_calls_and_races_and_sentences_stand_once():
     assert found.left_out == ("One.", "Two.", "Three.")
 
 
+@pytest.mark.parametrize("files", [("a.json", ""), ("", "a.json")])
+def test_a_race_that_timed_nothing_takes_no_times_away(files):
+    before, more = (Findings(raced=(Raced(0, file, {"XLA": "y"}),)) for file in files)
+    assert joined(before, more).raced == (Raced(0, "a.json", {"XLA": "y"}),)
+
+
 def test_the_steps_share_the_budget():
     assert all(0 < step.share < 1 for step in STEPS)
     assert len({step.name for step in STEPS}) == len(STEPS)

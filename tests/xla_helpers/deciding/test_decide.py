@@ -155,12 +155,24 @@ def test_races_are_recorded_for_the_report_where_somebody_says_where(
         ("../a b/Größe.py:make", "a-b-gr-e-py-make"),
         ("<lambda>", "lambda"),
         ("模型", "model"),
-        ("x" * 100, "x" * 40),
     ],
 )
 def test_names_of_folders(name, expected):
     assert slug(name) == expected
     assert re.fullmatch(NAME, f"decide-{expected}")
+
+
+def test_long_names_keep_their_ends_and_stay_apart():
+    a, b = (slug(f"/home/{'x' * 60}/models/{name}.py:make") for name in "ab")
+    assert a != b and "models-a-py-make" in a
+    assert max(len(a), len(b)) <= 40 and re.fullmatch(NAME, f"decide-{a}")
+
+
+def test_a_folder_with_files_of_others_is_left_alone(made_by_hand, tmp_path):
+    (tmp_path / "speed.png").write_bytes(b"mine")
+    with pytest.raises(ValueError, match="holds other files"):
+        decide("my_model:make", folder=tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["speed.png"]
 
 
 @pytest.mark.parametrize(

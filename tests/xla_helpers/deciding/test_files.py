@@ -47,6 +47,14 @@ def test_a_race_that_is_not_there_is_not_made_up(folder):
     assert Files(folder).write(findings(raced=(Raced(0, "decide-0.nowhere.json"),))) == {}
 
 
+def test_a_shape_that_was_not_timed_gets_no_times_of_another(folder):
+    files = Files(folder)
+    files.write(findings(raced=()))
+    known = recorded(files, 0)
+    untimed = Raced(1, "", {"XLA": "OSError: no"})
+    assert list(files.write(findings(raced=(*known.raced, untimed)))) == [0]
+
+
 def test_races_of_an_earlier_decision_go_and_nothing_else(folder):
     earlier = Files(folder)
     earlier.write(findings(raced=()))

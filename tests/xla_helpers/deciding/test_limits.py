@@ -90,3 +90,9 @@ def test_memory_that_was_not_measured_is_called_so():
     assert "not measured" in draw_memory(findings(first=first_calls(5))).alt
     assert "not measured" not in draw_memory(findings(first=first_calls(3))).alt
     assert draw_memory(findings(first=first_calls(3, ("graph",)))) is None
+
+
+def test_memory_that_did_not_grow_has_no_line_further_on():
+    (first,) = first_calls(5, ("XLA",))
+    flat = replace(first, calls=tuple(replace(call, memory=4 * 10**8) for call in first.calls))
+    assert "not measured" not in draw_memory(findings(first=(flat,))).alt

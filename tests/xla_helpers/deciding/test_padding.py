@@ -64,11 +64,12 @@ def test_by_a_function(tf):
 
 
 def test_nothing_to_pad(tf):
-    found = padding(8, ids(3), ids(3))
+    found = padding(8, ids(3), ids(3).astype("int64"))
     assert found.pad is None and found.examples == found.shapes == found.numbers == ()
     said = "Nothing to pad: no size of an argument differs among the example calls."
     assert found.left_out == (said,)
     assert padding(None, ids(3), ids(4)).left_out == ()
+    assert padding(8, ids(3)).left_out == ("Nothing to pad: all example calls have one shape.",)
 
 
 @pytest.mark.parametrize(

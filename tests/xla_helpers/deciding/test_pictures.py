@@ -6,6 +6,7 @@ import pytest
 
 from tests.xla_helpers.deciding.cases import CASES, HOSTILE, usual
 from tests.xla_helpers.deciding.examples import findings, races
+from xla_helpers.deciding import pictures
 from xla_helpers.deciding.findings import LayerTime
 from xla_helpers.deciding.pictures import (
     draw_all,
@@ -68,6 +69,14 @@ def test_the_time_of_the_plan_has_intervals():
     told = draw_plan(*usual()).alt
     assert "After 10,000 calls: graph 1.3 s [" in told
     assert "XLA is repaid after 8,000 calls [" in told
+
+
+def test_a_part_of_the_plan_is_not_called_the_plan(monkeypatch):
+    marked = []
+    monkeypatch.setattr(pictures, "guide", lambda ax, words, **place: marked.append(words))
+    draw_plan(*usual())
+    draw_plan(findings(), races({"graph": 1e-4, "XLA": 5e-5}))
+    assert marked == ["the plan", "these calls"]
 
 
 def test_a_graph_alone_is_not_drawn():

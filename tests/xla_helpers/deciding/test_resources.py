@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.xla_helpers.deciding.cases import CASES, first_calls, padded
 from tests.xla_helpers.deciding.examples import findings
-from xla_helpers.deciding.findings import FirstCall, FirstCalls, LayerTime, Work
+from xla_helpers.deciding.findings import End, FirstCall, FirstCalls, LayerTime, Work
 from xla_helpers.deciding.markdown import Markdown
 from xla_helpers.deciding.resources import shapes as shapes_section
 from xla_helpers.deciding.resources import where as where_section
@@ -24,7 +24,9 @@ def test_programs_are_counted_exact_and_padded():
     text = shapes(padded()[0])
     assert "- XLA compiled 5 programs for 5 shapes." in text
     assert "- XLA, padded compiled 2 programs for 2 shapes." in text
-    assert "would be one more, unless padding makes one of these of it." in text
+    assert (
+        "would bring one more, or more than one, unless padding makes one of these of it;" in text
+    )
 
 
 def test_a_compilation_that_was_not_seen_is_not_zero_programs():
@@ -47,7 +49,16 @@ def test_memory_of_a_program_and_of_the_process():
     text = shapes(findings(first=first_calls(2)))
     assert "| XLA | float32[16, 10] | 1 kB | 320 B | 640 B |" in text
     assert "XLA, measured: the process held 380 MB before, and 403 MB after 2 programs." in text
-    assert "Too few programs to extrapolate" in text and "Extrapolated" not in text
+    assert "Too few to extrapolate: at least 4 programs, made by two calls or more" in text
+    assert "Extrapolated" not in text
+
+
+def test_memory_that_shrank_is_not_extrapolated():
+    (first,) = first_calls(5, ("XLA",))
+    calls = tuple(replace(call, memory=450_000_000 - call.memory // 2) for call in first.calls)
+    text = shapes(findings(first=(replace(first, calls=calls),)))
+    assert "It did not grow with the programs, so nothing is extrapolated." in text
+    assert "Extrapolated" not in text
 
 
 def test_what_is_extrapolated_is_called_so():
@@ -67,6 +78,21 @@ def test_layers_stand_beside_each_other_with_their_shares():
     assert "| dense | Dense | 60 µs | 60 % | 30 µs | 60 % |" in text
     assert "| not in a layer |  | 40 µs | 40 % | 20 µs | 40 % |" in text
     assert "Shares are of all the time that was found" in text
+    assert text.startswith("Of a call with float32[16, 10]:")
+
+
+def test_without_work_the_shape_of_the_layers_is_not_named():
+    assert where(findings(works=())).startswith("Of a call with one shape, the most frequent one")
+
+
+def test_why_no_layer_has_a_time_is_not_guessed():
+    text = where(findings(layers=(), ends=(End("work", "finished"),)))
+    assert 'either there is no layer of Keras, or "What ran" says why.' in text
+
+
+def test_one_other_is_one():
+    layers = tuple(LayerTime("graph", f"{i}", "Dense", 1e-6) for i in range(16))
+    assert "| 1 other |" in where(findings(layers=layers))
 
 
 def test_what_was_not_found_in_a_mode_is_not_zero():

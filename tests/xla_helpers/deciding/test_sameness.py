@@ -61,6 +61,13 @@ def test_draws_and_checks_and_what_lasts_are_named_once():
     assert "Not put back: a stream of random numbers" in text
 
 
+def test_xla_leaves_out_nothing_where_it_compiled_nothing():
+    failed = replace(DIFFERS, error=True)
+    for rows in ((*checked().rows[:2], failed), checked().rows[:2]):
+        one = checked(vanished=("Assert in dense",), rows=rows)
+        assert "leaves out a check" not in same(findings(checks=(one,)))
+
+
 def test_gradients_stand_by_themselves():
     one = checked("gradients", names=("dense/kernel",), summary="The same result.")
     assert "**Gradients.** The same result.\nCompared: dense/kernel." in same(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.xla_helpers.deciding.cases import CASES, REFUSAL, padded, refused, usual
-from tests.xla_helpers.deciding.examples import findings, races
+from tests.xla_helpers.deciding.examples import checked, findings, races
 from xla_helpers.deciding.findings import End, FirstCall, FirstCalls, Raced
 from xla_helpers.deciding.sections import refused as refused_section
 from xla_helpers.deciding.sections import reproduce, verdict, what_ran
@@ -47,7 +47,7 @@ def test_what_could_not_be_seen_is_not_left_blank():
 def test_why_a_candidate_was_not_timed():
     raced = tuple(Raced(i, "x", {"XLA": "its result differs"}) for i in range(2))
     text = what_ran(findings(raced=raced), races({"graph": 1e-4}, {"graph": 1e-4}))
-    assert "- XLA was not timed for shapes 1, 2: its result differs" in text
+    assert "- XLA was taken out of a race of shapes 1, 2: its result differs" in text
 
 
 def test_shapes_stand_with_what_padding_makes_of_them():
@@ -65,7 +65,7 @@ def test_more_shapes_than_rows_are_counted():
 @pytest.mark.parametrize("kind", ["usual", "together"])
 def test_whether_parts_had_processes_of_their_own(kind):
     text = what_ran(*CASES[kind]())
-    assert ("All parts ran in one process" in text) is (kind == "together")
+    assert ("All parts that ran did so in one process" in text) is (kind == "together")
 
 
 def test_what_was_not_tested_is_listed():
@@ -81,12 +81,14 @@ def test_without_a_plan_nothing_ran():
 def test_what_is_refused_has_its_place_and_its_mend():
     text = refused_section(refused()[0])
     assert f"| StringLower | words | {REFUSAL.line} | {REFUSAL.mend} |" in text
-    assert "The largest part that XLA compiles alone is encoder (Functional), with 80 %" in text
+    assert text.startswith("XLA refuses 1 of 1 shape, because of this:")
+    assert "can be decided, is encoder (Functional), with 80 % of the time of a call" in text
+    assert "a call of the graph with the most frequent shape" in text
 
 
 def test_where_no_part_compiles_it_says_so():
     text = refused_section(CASES["refused_without_a_part"]()[0])
-    assert "No layer was found that XLA compiles alone." in text
+    assert 'No layer was compiled alone; "What ran" says why.' in text
 
 
 def test_nothing_is_refused_only_where_xla_was_called():
@@ -124,6 +126,33 @@ def test_what_fails_for_some_shapes_is_no_refusal_of_all():
     calls = (FirstCall(0, 0.1), FirstCall(1, 0.1, error="ValueError: no"))
     text = refused_section(findings(first=(FirstCalls("XLA", 0, calls),)))
     assert "XLA failed for 1 of 2 shapes: ValueError: no." in text
+
+
+def test_what_one_shape_refuses_is_not_said_of_all():
+    calls = (FirstCall(0, 0.1, error="unsupported"), FirstCall(1, 0.1, compilations=1))
+    refusing = checked(refused=(REFUSAL,))
+    known = findings(first=(FirstCalls("XLA", 0, calls),), checks=(refusing,))
+    assert refused_section(known).startswith("XLA refuses 1 of 2 shapes, because of this:")
+    both = tuple(FirstCalls(label, 0, calls[:1]) for label in ("graph", "XLA"))
+    text = refused_section(replace(known, first=both))
+    assert "So did the graph. XLA has no code for these:" in text and "refuses" not in text
+
+
+def test_what_hostile_inputs_meet_is_no_refusal_of_the_plan():
+    known = findings(checks=(checked(), checked("worst", refused=(REFUSAL,))))
+    assert refused_section(known) == "Nothing: XLA compiled it for 2 shapes."
+
+
+def test_one_error_is_not_said_to_be_that_of_all_shapes():
+    calls = tuple(FirstCall(i, 0.1, error=f"ValueError: {i}") for i in range(2))
+    text = refused_section(findings(first=(FirstCalls("XLA", 0, calls),)))
+    assert "XLA failed for 2 of 2 shapes, first with: ValueError: 0." in text
+
+
+def test_shapes_with_a_compilation_are_counted():
+    calls = (FirstCall(0, 0.1, compilations=1), FirstCall(1, 0.1))
+    text = refused_section(findings(first=(FirstCalls("XLA", 0, calls),)))
+    assert text == ("Nothing: no error was seen for 2 shapes, and a compilation for 1 of these 2.")
 
 
 def test_the_code_and_the_command_are_given():

@@ -92,6 +92,19 @@ def test_the_graph_is_charged_as_it_really_traced():
     assert "The graph is charged for what it really made: 1 trace for 2 shapes." in text
 
 
+def test_compilations_that_were_not_seen_are_not_zero():
+    calls = (FirstCall(0, 0.05, 1, 0, 0.02), FirstCall(1, 0.05, 1, 0, 0.02))
+    text = first(findings(first=tuple(FirstCalls(x, 0, calls) for x in ("graph", "XLA"))), {})
+    assert "XLA is charged for what it really made: 2 traces and no program that was seen" in text
+    assert "| XLA | float32[16, 10] | 50 ms | 20 ms | not seen | 1 | not seen |  |" in text
+    assert "| XLA | all 2 | 100 ms | 40 ms | not seen | 2 | not seen |  |" in text
+    assert "| graph | all 2 | 100 ms | 40 ms | 0 s | 2 | 0 |  |" in text
+
+
+def test_a_ratio_is_said_to_be_the_median_of_runs():
+    assert "of several runs, the median of theirs. Its interval" in speed(*usual())
+
+
 def test_more_shapes_than_rows_are_in_the_sum():
     text = first(*CASES["many_shapes"]())
     assert "| XLA | all 30 | 9 s | 3 s | 6 s | 30 | 30 |  |" in text
@@ -108,6 +121,8 @@ def test_the_plan_is_repaid_or_not_and_says_how_sure_that_is():
     assert "perhaps not within the plan" in first(known, found)
     few = first(findings(calls=100), found)
     assert "not within the plan." in few and "perhaps" not in few
+    part = first(findings(), races({"graph": 1e-4, "XLA": 5e-5}))
+    assert "not within the calls whose shapes were raced." in part and "within the plan" not in part
 
 
 def test_what_is_not_faster_is_never_repaid():

@@ -74,7 +74,9 @@ def test_a_candidate_stands_by_its_gain():
     assert stand()["XLA"].how == "wins"
     assert stand(raced=in_turn(0.8, 0.8, 0.8))["XLA"].how == "loses"
     assert stand(raced=in_turn(1.06, 1.06, 1.06))["XLA"].how == "open"
-    assert stand()["XLA"].why.startswith("is 2.00x faster than the graph [")
+    why = stand()["XLA"].why
+    assert why.startswith("is 2.00x faster than the graph [")
+    assert why.endswith("], first calls included")
 
 
 def test_a_plan_of_few_calls_decides_otherwise():
@@ -108,7 +110,9 @@ def test_what_xla_refuses_is_out_also_after_padding():
     refused = with_xla(FAILED, refused=(SPLIT,))
     found = stand(findings(plan=PADDED, checks=(refused,)), {})
     assert {one.how for one in found.values()} == {"out"}
-    assert found["XLA"].why == "does not support StringSplit in tokens (model.py:7)"
+    places = "does not support StringSplit in tokens (model.py:7)"
+    assert found["XLA"].why == f"{places} with float32[16, 10]"
+    assert stand(of_one_shape(checks=(refused,)), {})["XLA"].why == places
 
 
 def test_a_refusal_without_an_error_of_xla_is_none():
@@ -133,7 +137,7 @@ def test_an_error_in_every_mode_is_none_of_xla():
 def test_an_error_of_a_first_call_is_out():
     calls = FirstCalls("XLA", 0, (FirstCall(0, 0.1, error="UnimplementedError: no"),))
     found = stand(of_one_shape(first=(calls,), checks=()))["XLA"]
-    assert (found.how, found.why) == ("out", "fails: UnimplementedError: no")
+    assert (found.how, found.why) == ("out", "fails with float32[16, 10]: UnimplementedError: no")
 
 
 @pytest.mark.parametrize(
@@ -150,7 +154,7 @@ def test_an_error_of_a_first_call_is_out():
         ),
         (
             replace(ENDED, how="killed", said="signal 6."),
-            "ended its process in the first calls (signal 6)",
+            "died in its first calls (signal 6)",
         ),
     ],
 )
@@ -177,6 +181,12 @@ def test_other_results_are_out_with_the_place_and_by_how_much():
     assert (
         stand(of_one_shape(checks=(checked(), with_xla(OTHER, of="gradients"))))["XLA"].how == "out"
     )
+
+
+def test_other_results_of_one_shape_are_not_said_of_all():
+    second = with_xla(OTHER, number=1, arguments=("float32[64, 10]",))
+    why = stand(findings(checks=(checked(), second)), {})["XLA"].why
+    assert why.startswith("gives other results in result['loss'] with float32[64, 10], by 0.2 ")
 
 
 def test_another_shape_is_said_in_words():
@@ -242,6 +252,13 @@ def test_a_row_that_ran_no_program_is_unknown():
     assert (found.how, found.why) == ("unknown", "ran no compiled program, but 1 graph")
 
 
+def test_a_row_that_ran_nothing_is_called_so():
+    nothing = {**RAN, "XLA": Evidence(programs=0, compiled=0)}
+    raced = {0: several(run(evidence=nothing, graph=1e-4, XLA=5e-5))}
+    found = stand(raced=raced)["XLA"]
+    assert (found.how, found.why) == ("unknown", "ran nothing of TensorFlow")
+
+
 def test_where_nothing_could_be_seen_a_row_is_believed():
     unseen = {x: Evidence() for x in RAN}
     assert (
@@ -275,6 +292,17 @@ def test_what_was_not_timed_is_unknown_and_the_line_says_why():
     )
 
 
+def test_what_nobody_tried_is_not_called_untimed():
+    late = replace(ENDED, how="time")
+    known = findings(plan=PADDED, ends=(End("first calls, graph", "finished"), late))
+    raced = races({"graph": 1e-4}, {"graph": 1e-4})
+    assert stand(known, raced)["XLA, padded"].why == (
+        "was not tried, because XLA without padding did not get through its first calls"
+    )
+    ran = replace(known, ends=(*known.ends[:1], ENDED))
+    assert stand(ran, raced)["XLA, padded"].why.startswith("was not timed")
+
+
 def test_a_part_is_not_out_because_the_whole_is():
     inside = Inside("encoder", "Dense", 0.5)
     known = of_one_shape(checks=(with_xla(FAILED, refused=(SPLIT,)),), inside=inside)
@@ -291,8 +319,9 @@ def test_the_graph_may_die_too(how):
 
 
 def test_a_first_call_of_the_graph_that_fails_is_said():
-    calls = FirstCalls("graph", 0, (FirstCall(0, 0.1, error="ValueError: no"),))
-    assert graph_fails(findings(first=(calls,), checks=())) == "the graph fails: ValueError: no"
+    calls = FirstCalls("graph", 0, (FirstCall(1, 0.1, error="ValueError: no"),))
+    why = graph_fails(findings(first=(calls,), checks=()))
+    assert why == "the graph fails with float32[64, 10]: ValueError: no"
 
 
 def test_what_the_graph_ran_is_known():

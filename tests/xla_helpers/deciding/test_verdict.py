@@ -111,6 +111,15 @@ def test_a_part_is_chosen_where_the_whole_is_refused():
     label, line = first(known, races({"graph": 1e-4, "XLA in encoder": 5e-5}))
     assert label == "XLA in encoder"
     assert line.startswith("XLA in encoder alone, and the graph for the rest: over ")
+    assert line.endswith("; XLA does not support StringSplit in tokens (model.py:7).")
+
+
+def test_what_is_refused_is_said_where_the_part_is_undecided():
+    known = of_one_shape(checks=(REFUSED,), inside=Inside("encoder", "Dense", 0.5))
+    raced = [run(graph=1e-4, **{"XLA in encoder": seconds}) for seconds in (8e-5, 1.2e-4)]
+    label, line = first(known, {0: several(*raced)})
+    assert label == ""
+    assert "; XLA does not support StringSplit in tokens (model.py:7)." in line
 
 
 # The graph
@@ -136,12 +145,19 @@ def test_the_graph_is_chosen_where_xla_is_not_repaid_within_the_plan():
     assert re.search(r"though per call it is faster, repaid after [\d,]+ calls \[[\d,]+, ", line)
 
 
+def test_what_is_no_faster_per_call_is_not_called_so_where_less_was_asked_for():
+    label, line = first(of_one_shape(calls=100, floor=0.9), in_turn(0.97, 0.97, 0.97))
+    assert label == "graph" and "though per call" not in line
+    line = first(of_one_shape(calls=20_000, floor=0.9), in_turn(0.97, 0.97, 0.97))[1]
+    assert "not clearly faster" not in line.partition("To decide it")[2]
+
+
 def test_the_graph_is_chosen_where_xla_refuses_it():
     label, line = first(of_one_shape(checks=(REFUSED,)), races({"graph": 1e-4}))
     assert (label, line) == (
         "graph",
         "graph: XLA does not support StringSplit in tokens (model.py:7); "
-        "no layer was found that could be compiled alone.",
+        "no layer was compiled alone.",
     )
     unsearched = of_one_shape(checks=(REFUSED,), ends=())
     assert first(unsearched, {})[1].endswith("(model.py:7).")
@@ -254,7 +270,9 @@ def test_what_was_not_finished_decides_nothing():
 def test_every_candidate_has_its_reason():
     known, raced = padded(0.8, 1.5)
     own, larger = judge(known, raced).reasons
-    assert own.startswith("XLA is 1.25x slower than the graph [") and own.endswith("].")
+    assert own.startswith("XLA is 1.25x slower than the graph [") and own.endswith(
+        "], first calls included."
+    )
     assert larger.startswith("XLA, padded is 1.50x faster than the graph [")
 
 

@@ -34,6 +34,7 @@ def test_what_is_small_is_not_nothing():
         "0 %",
         "less than 0.1 %",
     ]
+    assert share(0.9998) == "more than 99.9 %" and share(sum([0.1] * 10)) == "100 %"
 
 
 def test_arguments_are_cut_at_their_end_and_paths_at_their_beginning():
@@ -77,7 +78,7 @@ def test_why_there_is_nothing_is_said_of_the_part_itself():
     assert why_nothing(findings(), "work") == 'The part "work" did not run.'
     assert why_nothing(findings(unfinished=True), "work").startswith("Not finished:")
     known = findings(ends=(End("work", "finished"),))
-    assert why_nothing(known, "work") == 'The part "work" finished and found nothing to show.'
+    assert why_nothing(known, "work") == 'The part "work" finished and found nothing of this.'
 
 
 def test_the_most_frequent_shape_comes_first():

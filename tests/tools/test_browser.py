@@ -18,10 +18,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.xla_helpers.deciding.cases import CASES
-from tools.collection import ROOT, paths
+from tools.collection import ROOT, paths, read
 from tools.site import build as site_builder
 from tools.workshop import build as workshop_builder
 from tools.workshop import guide
+from xla_helpers.deciding.markdown import QUANTITY
 from xla_helpers.deciding.page import write_page
 
 NOTEBOOKS = paths()
@@ -138,19 +139,33 @@ NUMBER = re.compile(r"-?[\d.]+(e[+-]?\d+)?( [nµmkMGT]?[sB])?")
 
 def check_tables(browser, name):
     """Text on the left, numbers on the right, units in line, and no table wider than its place."""
-    source = (ROOT / "notebooks" / f"{name}.ipynb").read_text()
-    count = len(re.findall(r'<table>|"\|:?--', source))  # in outputs, and in prose
+    count = tables_in(read(ROOT / "notebooks" / f"{name}.ipynb"))
     wait_for(lambda: len(browser.find_elements("css selector", "table")) == count, 60)
     columns = browser.execute_script(COLUMNS)
     assert [[cell["text"] for cell in column] for column in columns if is_ragged(column)] == []
     assert browser.execute_script(TOO_WIDE) == []
 
 
+def tables_in(notebook):
+    """How many tables a notebook shows, in its prose and in its outputs."""
+    outputs = [
+        output.get("data", {}) for cell in notebook.cells for output in cell.get("outputs", [])
+    ]
+    prose = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    prose += [data["text/markdown"] for data in outputs if "text/markdown" in data]
+    html = "".join(data.get("text/html", "") for data in outputs)
+    return html.count("<table>") + len(re.findall(r"(?m)^\| ?:?--", "\n".join(prose)))
+
+
 def is_ragged(column):
+    """Whether a column stands on the wrong side. Shares and rates may stand on either."""
     texts = [cell["text"] for cell in column[1:] if cell["text"]]
     numeric = texts and all(NUMBER.fullmatch(text) for text in texts)
     units = {round(cell["unit"]) for cell in column if numeric and cell["unit"]}
-    return {cell["side"] for cell in column} != {"right" if numeric else "left"} or len(units) > 1
+    sides = {cell["side"] for cell in column}
+    if texts and not numeric and all(QUANTITY.fullmatch(text) for text in texts):
+        return len(sides) > 1
+    return sides != {"right" if numeric else "left"} or len(units) > 1
 
 
 @every_notebook

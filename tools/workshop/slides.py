@@ -20,6 +20,7 @@ from xla_helpers.pages import render
 ROOM = 26  # lines of code and output that a slide shows without scrolling
 WIDE, PROSE = 95, 1.5  # characters in a line of a slide; lines of code that one of prose takes
 SENTENCE = re.compile(r"(?:(?<=[.!?])|(?<=[.!?]\*\*))\s+")  # what stands between two
+MARKDOWN = "text/markdown"
 DRAWING = "drawing"  # tag of a cell whose code is left out
 PLAYER = "reveal"  # the folder of reveal.js, beside the slides
 DECK = Path(__file__).with_name("deck")  # the template
@@ -64,7 +65,8 @@ def slide_cells(cell, said=None, follows=False):
     """
     more = "fragment" if follows else "-"
     if cell.cell_type == "code":
-        return printed_pages(without_drawing(marked(cell, "subslide" if cell.outputs else more)))
+        cell = without_drawing(marked(cell, "subslide" if cell.outputs else more))
+        return shown_pages(cell) if shows_markdown(cell) else printed_pages(cell)
     prose = re.sub(r"(?<=\]\()(\w+)\.ipynb", r"\1.html", cell.source)
     parts = on_screen(cell.id, prose, more)
     shown = "\n".join(text for text, _ in parts)
@@ -138,10 +140,42 @@ def printed_pages(cell):
     found = [cell]
     for start in range(room, len(lines), ROOM - 1):
         text = "\n".join(lines[start : start + ROOM - 1])
-        more = new_code_cell(outputs=[new_output("stream", text=text)])
-        more.metadata["tags"] = [DRAWING]
-        found.append(marked(more, "subslide"))
+        found.append(further([new_output("stream", text=text)]))
     return found
+
+
+def further(outputs):
+    """A slide of outputs whose code stands on one before."""
+    cell = new_code_cell(outputs=outputs)
+    cell.metadata["tags"] = [DRAWING]
+    return marked(cell, "subslide")
+
+
+def shows_markdown(cell):
+    return any(MARKDOWN in output.get("data", {}) for output in cell.get("outputs", []))
+
+
+def shown_pages(cell):
+    """A cell, and below it the outputs that go beyond its slide, as cells without code."""
+    cells = [marked(cell, cell.metadata["slideshow"]["slide_type"])]
+    cells[0].metadata["tags"], cells[0].outputs = [], []
+    for page in (page for output in cell.outputs for page in output_pages(output)):
+        taller = copy.deepcopy(cells[-1])
+        taller.outputs.append(page)
+        too_much = height(taller) > ROOM or shows_picture(taller)
+        if too_much and cells[-1].outputs:
+            cells.append(further([page]))
+        else:
+            cells[-1] = taller
+    return cells
+
+
+def output_pages(output):
+    """An output of Markdown as outputs that each fit a slide; another output as it is."""
+    texts = pages(output.get("data", {}).get(MARKDOWN, ""))
+    if texts == [""]:
+        return [output]
+    return [new_output("display_data", {MARKDOWN: text, "text/plain": text}) for text in texts]
 
 
 def without_drawing(cell):
@@ -171,7 +205,9 @@ def height(cell):
         return ROOM
     if cell.cell_type == "markdown":
         return 1 + PROSE * lines_of(cell.source)
-    return 1 + sum(map(lines_of, [cell.source, *map(text_of, cell.get("outputs", []))]))
+    prose = [output.get("data", {}).get(MARKDOWN, "") for output in cell.get("outputs", [])]
+    more = (PROSE - 1) * sum(map(lines_of, prose))  # they are in the plain text as well
+    return 1 + sum(map(lines_of, [cell.source, *map(text_of, cell.get("outputs", []))])) + more
 
 
 def lines_of(text):

@@ -34,14 +34,15 @@ def plain(text: str) -> Markdown:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence]) -> Markdown:
-    """A table; columns in which every cell is a number, or empty, stand on the right.
+    """A table; columns in which every cell is a number, or empty, stand on the right, others on the
+    left, which is said too, because not every notebook takes it for granted.
 
     heads: the names of its columns. rows: for each a cell for every column. "" without rows.
     """
     rows = [[str(cell) for cell in row] for row in rows]
     if not rows:
         return Markdown()
-    sides = ["---:" if _numeric(column) else "---" for column in zip(*rows, strict=True)]
+    sides = ["---:" if _numeric(column) else ":---" for column in zip(*rows, strict=True)]
     lines = [map(plain, heads), sides, *(map(plain, row) for row in rows)]
     return Markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
 

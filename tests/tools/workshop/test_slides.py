@@ -74,6 +74,23 @@ def test_a_long_list_and_a_long_print_go_on_on_a_next_slide():
     assert [cell.source for cell in printed] == ["talk()"] + [""] * (len(printed) - 1)
 
 
+def test_outputs_of_markdown_go_on_on_next_slides_with_pictures_between_them():
+    words = "\n\n".join(f"{number} {'word ' * 30}" for number in range(20))
+    outputs = [
+        new_output("display_data", {"text/markdown": words, "text/plain": words}),
+        new_output("display_data", {"image/png": ""}),
+        new_output("display_data", {"text/markdown": "| a |\n| --- |", "text/plain": ""}),
+    ]
+    first, *others = slides.slide_cells(new_code_cell("section()", outputs=outputs))
+    assert first.source == "section()" and len(first.outputs) == 1
+    shown = [first.outputs[0], *(output for cell in others for output in cell.outputs)]
+    text = "\n\n".join(output["data"]["text/markdown"] for output in shown[:-2])
+    assert re.sub(r"\s+", " ", text) == re.sub(r"\s+", " ", words)
+    assert "image/png" in shown[-2]["data"] and "| a |" in shown[-1]["data"]["text/markdown"]
+    assert all(not cell.source and cell.metadata["tags"] == ["drawing"] for cell in others)
+    assert all(slides.height(cell) <= slides.ROOM for cell in (first, *others))
+
+
 @every_notebook
 def test_no_slide_shows_a_question_and_what_answers_it_at_once(path):
     asks = False

@@ -63,7 +63,8 @@ def largest_difference(
 
     result, reference: the two; the largest magnitude of each array of `reference` is its scale.
     equal_nan: whether NaN equals NaN in the same place. name: what the whole is called. Nests are
-    lists, tuples, mappings, data classes, ragged and sparse tensors. Introduced in notebook 09.
+    lists, tuples, mappings, data classes, ragged and sparse tensors, whose entries may stand in any
+    order. Introduced in notebook 09.
 
     Of several arrays, the scale of each is at least `FLOOR` of the largest number in the whole, or
     of one where that is larger, because rounding is of that size. An array that lies below `ZERO`
@@ -135,13 +136,17 @@ def as_array(leaf, path: str = "result") -> np.ndarray:
     """
     if hasattr(leaf, "assign"):
         leaf = leaf.numpy()
-    array = np.asarray(leaf.encode() if isinstance(leaf, str) else leaf)
+    array = np.asarray(leaf.encode(*UTF_8) if isinstance(leaf, str) else leaf)
     if array.dtype.kind == "U":
-        array = np.char.encode(array, "utf-8")
-    if array.dtype.kind == "O" and not all(isinstance(x, (bytes, str)) for x in array.flat):
+        array = np.char.encode(array, *UTF_8)
+    if array.dtype.names or array.dtype.kind == "O" and not _holds_text(array):
         kind = type(leaf).__name__
         raise TypeError(f"`{path}` is a {kind}: only numbers, text and nests of them are compared")
     return array
+
+
+def _holds_text(array):
+    return all(isinstance(part, (bytes, str)) for part in array.flat)
 
 
 PARTS = {
@@ -150,6 +155,8 @@ PARTS = {
     "IndexedSlices": ("indices", "values"),
 }
 """What TensorFlow's tensors of several parts are made of."""
+
+UTF_8 = "utf-8", "surrogatepass"  # half a character is a text, too
 
 
 def _parts(result):
@@ -161,7 +168,18 @@ def _parts(result):
     names = PARTS.get(type(result).__name__) or getattr(result, "_fields", None)
     if names is None and dataclasses.is_dataclass(result):
         names = [field.name for field in dataclasses.fields(result)]
-    return None if names is None else {f".{name}": getattr(result, name) for name in names}
+    if names is None:
+        return None
+    return _in_order({f".{name}": getattr(result, name) for name in names})
+
+
+def _in_order(parts):
+    """With the entries of a sparse tensor from the first place to the last."""
+    if parts.keys() != {".indices", ".values", ".dense_shape"}:
+        return parts
+    places, values = np.asarray(parts[".indices"]), np.asarray(parts[".values"])
+    order = np.lexsort(places.T[::-1]) if places.size else slice(None)
+    return parts | {".indices": places[order], ".values": values[order]}
 
 
 def _magnitude(array):

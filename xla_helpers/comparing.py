@@ -19,7 +19,14 @@ from .racing import BUDGET, Race
 from .subjects import subject_of
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement
 from .trials import UNSEEN, Stage
-from .validation import check_count, check_not_negative, check_positive, check_tolerance
+from .validation import (
+    check_callable,
+    check_count,
+    check_not_negative,
+    check_positive,
+    check_text,
+    check_tolerance,
+)
 
 
 def compare(
@@ -74,6 +81,7 @@ def compare(
     check_positive("block", block)
     check_not_negative("budget", budget)
     check_tolerance(tolerance)
+    check_callable("clock", clock)
     stage = Stage()
     functions, trials, failures = _first_calls(stage, candidates, fresh, args, kwargs, clock)
     control = _control(trials, failures)
@@ -116,8 +124,8 @@ def sweep(
     size, or only recorded. options: passed on to `compare`. Introduced in notebook 01.
 
     Returns: a `Sweep` of the sizes that could be made.
-    Raises: ValueError for no sizes or one that is not positive, and, after the last size,
-    SweepError when `make` or a candidate failed at one of them.
+    Raises: TypeError and ValueError for no sizes, one that is not positive, and options that make
+    no sense; after the last size, SweepError when `make` or a candidate failed at one of them.
 
     >>> def sums(length):
     ...     return {"list": sum, "tuple": lambda x: sum(tuple(x))}, [list(range(length))]
@@ -125,17 +133,13 @@ def sweep(
     >>> by_length.labels, list(by_length.comparisons)
     (['list', 'tuple'], [10, 100])
     """
-    sizes = list(sizes)
-    if not sizes:
-        raise ValueError("`sizes` is empty: give at least one")
-    for i, size in enumerate(sizes):
-        check_positive(f"sizes[{i}]", size)
+    check_callable("make", make)
+    check_text("name", name)
+    sizes = _checked_sizes(sizes)
     comparisons, not_made = {}, {}
     for size in _progress(sizes, name):
         try:
-            candidates, args, *rest = make(size)
-            args, [kwargs] = list(args), rest or [{}]
-            _check_candidates(candidates)
+            candidates, args, kwargs = _made(make(size), options)
         except Exception as error:  # too large for the memory, say; the other sizes still count
             not_made[size] = Failure(headline(error))
             continue
@@ -144,6 +148,31 @@ def sweep(
     if result.failures and strict:
         raise SweepError(result)
     return result
+
+
+def _checked_sizes(sizes):
+    if not isinstance(sizes, Iterable):
+        raise TypeError(f"`sizes` is {sizes!r}: give numbers in a list")
+    sizes = list(sizes)
+    if not sizes:
+        raise ValueError("`sizes` is empty: give at least one")
+    for i, size in enumerate(sizes):
+        check_positive(f"sizes[{i}]", size)
+    return sizes
+
+
+def _made(made, options):
+    """What a call of `make` gave, whole, and checked before the race that might lose others."""
+    candidates, args, *rest = made
+    args, [kwargs] = list(args), rest or [{}]
+    _check_candidates(candidates)
+    if not isinstance(kwargs, Mapping):
+        raise TypeError(f"`make` gave {type(kwargs).__name__} for `kwargs`: give names to values")
+    for name in kwargs:
+        check_text("a name in `kwargs`", name)
+        if name in {"strict", *options}:
+            raise TypeError(f"{name!r} is an option: bind the argument by functools.partial")
+    return candidates, args, kwargs
 
 
 def _progress(items, name):
@@ -158,6 +187,7 @@ def _check_candidates(candidates):
             '`candidates` must map labels to functions, for example {"eager": f, "XLA": g}'
         )
     for label, fn in candidates.items():
+        check_text("a label in `candidates`", label)
         if not (callable(fn) or isinstance(fn, (str, Path)) or hasattr(fn, "signatures")):
             raise TypeError(
                 f"`candidates[{label!r}]` is {type(fn).__name__}, which cannot be called"

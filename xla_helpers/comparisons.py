@@ -86,6 +86,9 @@ class Comparison(Table):
     def __getitem__(self, label: str) -> Measurement:
         if label in self.failures:
             raise KeyError(f"{label!r} was not measured: {self.failures[label]}")
+        if label not in self.measurements:
+            known = ", ".join(map(str, self.measurements)) or "nothing"
+            raise KeyError(f"{label!r} was not measured; there is {known}")
         return self.measurements[label]
 
     @property
@@ -108,6 +111,8 @@ class Comparison(Table):
 
         together: how many intervals are looked at together; each is wide enough for all of them
         to hold at once (Bonferroni).
+
+        Raises: KeyError when one of the two was not measured.
         """
         slow, fast = self[baseline or self.baseline].samples, self[label].samples
         return replace(median_ratio(np.divide(slow, fast), together), noise=self.noise)

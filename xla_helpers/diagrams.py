@@ -14,6 +14,7 @@ from .figures import (
     finish,
     name_colours,
     new_axes,
+    plain,
     seconds_axis,
 )
 from .layout import lay_out
@@ -31,7 +32,7 @@ def plot_program(program, *, ax: Axes | None = None, title: str = "") -> Axes:
     ax, title: made when not given. Introduced in notebook 01.
     """
     kernels = program.kernels
-    names = [textwrap.fill(" + ".join(kernel.operations), 24) for kernel in kernels]
+    names = [plain(textwrap.fill(" + ".join(kernel.operations), 24)) for kernel in kernels]
     most_lines = max((name.count("\n") + 1 for name in names), default=1)
     ax = ax or new_axes(1.0 + max(0.55, 0.22 * most_lines) * len(kernels))
     read, written = OTHERS[:2]
@@ -58,7 +59,7 @@ def plot_program(program, *, ax: Axes | None = None, title: str = "") -> Axes:
     ax.text(gap, -0.75, "writes", color=written, ha="left", weight="bold")
     ax.set_xlim(-(gap + 1.35 * widest), gap + 1.35 * widest)
     ax.set_ylim(len(kernels) - 0.4, -1.1)
-    ax.set_title(title or _kernels_and_bytes(program), loc="left")
+    ax.set_title(plain(title or _kernels_and_bytes(program)), loc="left")
     ax.axis("off")
     return ax
 
@@ -92,16 +93,17 @@ def plot_checks(checks: dict, *, ax: Axes | None = None, title: str = "") -> Axe
                 mark, colour = "≠", DIFFERS
             ax.barh(row, 0.96, left=column, height=0.86, align="center", color=colour, alpha=0.18)
             ax.text(column + 0.05, row, mark, color=colour, weight="bold", va="center")
-            ax.text(column + 0.14, row, words, fontsize=SMALL, va="center")
-    ax.set_yticks(range(len(checks)), checks)
-    ax.set_xticks([column + 0.48 for column in range(len(modes))], modes, weight="bold")
+            ax.text(column + 0.14, row, plain(words), fontsize=SMALL, va="center")
+    ax.set_yticks(range(len(checks)), list(map(plain, checks)))
+    middles = [column + 0.48 for column in range(len(modes))]
+    ax.set_xticks(middles, list(map(plain, modes)), weight="bold")
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.set_xlim(0, len(modes))
     ax.set_ylim(len(checks) - 0.5, -0.5)
     ax.set_xlabel("=  as in eager mode      ≠  another result      !  an error")
-    ax.set_title(title or "Outcomes in each mode", loc="left", pad=10)
+    ax.set_title(plain(title or "Outcomes in each mode"), loc="left", pad=10)
     return ax
 
 
@@ -142,8 +144,9 @@ def plot_calls(log, *, ax: Axes | None = None, title: str = "") -> Axes:
 
 def _write_reasons(ax, row, call, start, end):
     """To the right of the step; to the left where only that side has room."""
+    reasons = "; ".join(reason.plain for reason in call.reasons)
     label = ax.annotate(
-        textwrap.shorten("; ".join(reason.plain for reason in call.reasons), 72, placeholder=" …"),
+        plain(textwrap.shorten(reasons, 72, placeholder=" …")),
         (end, row),
         xytext=(5, 0),
         textcoords="offset points",
@@ -185,15 +188,15 @@ def plot_graph(
         edge = edge_of.get(cluster, PALE)
         box = {"boxstyle": "round,pad=0.3", "facecolor": _pale(edge), "edgecolor": edge}
         box["linewidth"] = 1.8 if cluster else 0.8
-        ax.text(*places[name], operation, ha="center", va="center", fontsize=8.5, bbox=box)
+        ax.text(*places[name], plain(operation), ha="center", va="center", fontsize=8.5, bbox=box)
     for name in [*clusters, None]:
         edge = edge_of.get(name, PALE)
-        ax.plot([], [], "s", color=edge, markerfacecolor=_pale(edge), label=name or outside)
+        ax.plot([], [], "s", color=edge, markerfacecolor=_pale(edge), label=plain(name or outside))
     ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=4, frameon=False)
     across = [x for x, _ in places.values()] or [0]
     ax.set_xlim(min(across) - 8, max(across) + 8)
     ax.set_ylim(depth - 0.5, -0.5)
-    ax.set_title(title or f"Clusters: {len(clusters)}", loc="left", pad=26)
+    ax.set_title(plain(title or f"Clusters: {len(clusters)}"), loc="left", pad=26)
     ax.axis("off")
     return ax
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from .tables import cut
+from .tables import cut, in_one_line
 
 DEFINED = re.compile(r" \(defined @ [^)]*\)")
 """What TensorFlow adds to the name of a node: its file, a temporary one for a notebook's cell."""
@@ -20,10 +20,10 @@ NOISE = re.compile(r"\x1b\[\d+m|\{\{.*?\}\}|\[Op:.*|name: *$")
 def headline(error: BaseException, limit: int = 300) -> str:
     """The type of `error` and the line of its message that says what is wrong.
 
-    limit: the most characters.
+    limit: the most characters. Nothing in it steers a terminal.
     """
     kind = f"{type(error).__name__}: "
-    return cut(f"{kind}{_telling_line(str(error), kind)}", limit)
+    return in_one_line(cut(f"{kind}{_telling_line(str(error), kind)}", limit))
 
 
 def _telling_line(message, kind):
@@ -77,4 +77,5 @@ def expect_error(kind: type[BaseException], *words: str) -> Iterator[CaughtError
     for word in words:
         if word not in str(caught.error):
             raise AssertionError(f"the message does not hold {word!r}: {caught.error}")
-    print(f"{type(caught.error).__name__}: {(caught.lines or ['no message'])[0]}")
+    first = next(iter(caught.lines), "no message")
+    print(in_one_line(f"{type(caught.error).__name__}: {first}"))

@@ -7,6 +7,7 @@ here shows a figure or writes a file, and no setting of matplotlib is changed.
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 
@@ -25,7 +26,7 @@ from matplotlib.ticker import (
 )
 
 from .modes import mode_of
-from .tables import format_seconds
+from .tables import cut, format_seconds, in_one_line
 
 COLOURS = {"eager": "#7B98AE", "graph": "#274C9B", "XLA": "#D4480A"}
 """One colour for each mode: eager recedes, graph stands beside it, XLA is seen first."""
@@ -46,6 +47,16 @@ LABEL_DISTANCE = 13  # points between the labels of two lines that end close tog
 ABOVE_COLOURS = 26  # points between the axes and a title with names of colours below it
 NAMES = "names of colours"  # marks a legend that stands below the title
 SMALL = 9  # points: numbers beside what they belong to
+LONGEST = 120  # characters of a text in a picture
+
+
+def plain(text) -> str:
+    """A text as a picture takes it: short, and nothing in it is a command.
+
+    Dollars would begin a formula, and lines stay lines. What is plain already stays as it is.
+    """
+    lines = cut("\n".join(map(in_one_line, str(text).split("\n"))), LONGEST)
+    return re.sub(r"(?<!\\)\$", r"\\$", lines)
 
 
 def colours(labels: Iterable[str]) -> dict[str, str]:
@@ -81,7 +92,7 @@ def draw_lines(ax: Axes, lines: Mapping[str, Sequence | tuple[Sequence, Sequence
     drawn = {}
     for label, colour in colours(lines).items():
         points = lines[label] if isinstance(lines[label], tuple) else (lines[label],)
-        drawn[label] = ax.plot(*points, **{"color": colour, "label": label} | style)[0]
+        drawn[label] = ax.plot(*points, **{"color": colour, "label": plain(label)} | style)[0]
     return drawn
 
 
@@ -95,7 +106,7 @@ def draw_bars(ax: Axes, rows: Mapping[str, Mapping[str, float]], format=format_s
         middle = (len(bars) - 1) / 2
         for number, (label, colour) in enumerate(colours(bars).items()):
             y = place + (number - middle) * BAR * 1.1
-            ax.barh(y, bars[label], height=BAR, color=colour, label=label)
+            ax.barh(y, bars[label], height=BAR, color=colour, label=plain(label))
             words = format(bars[label]) + (f"  {label}" if place == 0 and len(bars) > 1 else "")
             beside(ax, (bars[label], y), words, colour)
     _name_rows(ax, rows)
@@ -110,7 +121,7 @@ def draw_stacks(ax: Axes, rows: Mapping[str, Mapping[str, float]], format=format
     for place, parts in enumerate(rows.values()):
         start = 0.0
         for part, length in parts.items():
-            ax.barh(place, length, left=start, height=2 * BAR, color=hues[part], label=part)
+            ax.barh(place, length, left=start, height=2 * BAR, color=hues[part], label=plain(part))
             start += length
         beside(ax, (start, place), format(start))
     _name_rows(ax, rows)
@@ -129,7 +140,7 @@ def draw_dots(
         if rows[label] is None:
             continue
         middle, low, high = rows[label]
-        ax.plot([low, high], [place, place], "|-", color=colour, linewidth=2, label=label)
+        ax.plot([low, high], [place, place], "|-", color=colour, linewidth=2, label=plain(label))
         ax.plot(middle, place, "o", color=colour)
         ax.annotate(
             format(middle), (middle, place - 0.25), ha="center", va="bottom", fontsize=SMALL
@@ -138,7 +149,7 @@ def draw_dots(
 
 
 def _name_rows(ax, rows):
-    ax.set_yticks(range(len(rows)), list(map(str, rows)))
+    ax.set_yticks(range(len(rows)), list(map(plain, rows)))
     ax.set_ylim(len(rows) - 0.4, -0.75)
     ax.margins(x=0.2)  # room for the numbers
 
@@ -152,7 +163,7 @@ def beside(
     goes on there.
     """
     ax.annotate(
-        words,
+        plain(words),
         place,
         xytext=(4, up),
         textcoords="offset points",
@@ -169,7 +180,8 @@ def name_colours(ax: Axes, hues: Mapping[str, str]) -> None:
     hues: name to colour.
     """
     marks = [
-        Line2D([], [], color=hue, marker="s", linestyle="", label=x) for x, hue in hues.items()
+        Line2D([], [], color=hue, marker="s", linestyle="", label=plain(name))
+        for name, hue in hues.items()
     ]
     place = {"loc": "lower left", "bbox_to_anchor": (-0.02, 0.99), "ncols": len(marks)}
     ax.legend(handles=marks, frameon=False, handletextpad=0.2, **place).set_gid(NAMES)
@@ -183,7 +195,7 @@ def guide(ax: Axes, name: str, x: float | None = None, y: float | None = None) -
     if x is not None:
         ax.axvline(x, color=GUIDE, linestyle="--", linewidth=1, zorder=0)
         ax.annotate(
-            f" {name}",
+            f" {plain(name)}",
             (x, 1),
             xycoords=("data", "axes fraction"),
             xytext=(0, -2),
@@ -194,7 +206,7 @@ def guide(ax: Axes, name: str, x: float | None = None, y: float | None = None) -
     if y is not None:
         ax.axhline(y, color=GUIDE, linestyle="--", linewidth=1, zorder=0)
         ax.annotate(
-            name,
+            plain(name),
             (0, y),
             xycoords=("axes fraction", "data"),
             xytext=(4, 3),
@@ -206,7 +218,7 @@ def guide(ax: Axes, name: str, x: float | None = None, y: float | None = None) -
 def ring(ax: Axes, place: tuple[float, float], words: str = "") -> None:
     """A grey ring around a place, with a few words below it: where one line crosses another."""
     ax.plot(*place, "o", color=GUIDE, markersize=10, fillstyle="none")
-    ax.annotate(words, place, (8, -14), textcoords="offset points", color=GUIDE)
+    ax.annotate(plain(words), place, (8, -14), textcoords="offset points", color=GUIDE)
 
 
 def strip(ax: Axes, places: Sequence[float], labels: Sequence[str]) -> None:
@@ -275,9 +287,9 @@ def finish(
     Returns: `ax`, for `picture`.
     """
     above = ax.get_legend() and ax.get_legend().get_gid() == NAMES
-    ax.set_title(title, loc="left", pad=ABOVE_COLOURS if above else None)
-    ax.set_xlabel(x)
-    ax.set_ylabel(y)
+    ax.set_title(plain(title), loc="left", pad=ABOVE_COLOURS if above else None)
+    ax.set_xlabel(plain(x))
+    ax.set_ylabel(plain(y))
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis="both", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -297,7 +309,7 @@ def label_lines(ax: Axes, lines: Mapping[str, Line2D]) -> None:
     heights = {label: ax.transData.transform(end)[1] * points for label, end in ends.items()}
     for label, height in _apart(heights, LABEL_DISTANCE).items():
         ax.annotate(
-            label,
+            plain(label),
             ends[label],
             xytext=(8, height - heights[label]),
             textcoords="offset points",

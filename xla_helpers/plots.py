@@ -21,6 +21,7 @@ from .figures import (
     log_seconds,
     log_sizes,
     new_axes,
+    plain,
     seconds_axis,
     times_axis,
 )
@@ -57,7 +58,7 @@ def plot_comparison(
             ax.plot(predicted[label], row + 0.3, "D", color=colour, markerfacecolor="none")
     for name, seconds in (limits or {}).items():
         guide(ax, name, x=seconds)
-    ax.set_yticks(range(len(labels)), labels)
+    ax.set_yticks(range(len(labels)), list(map(plain, labels)))
     ax.set_ylim(len(labels) - 0.4, -0.85)
     medians = [m.median for m in comparison.measurements.values()]
     log = max(medians) > 10 * min(medians)
@@ -176,8 +177,8 @@ def plot_ratio_grid(
         unclear = "no clear\ndifference" if ratio.bounded else "too few\nrounds"
         words = f"{ratio.value:.2f}x" if ratio.clear else unclear
         ax.text(column, row, words, ha="center", va="center", fontsize=SMALL)
-    ax.set_xticks(range(len(sweeps)), list(map(str, sweeps)))
-    ax.set_yticks(range(len(sizes)), list(map(str, sizes)))
+    ax.set_xticks(range(len(sweeps)), list(map(plain, sweeps)))
+    ax.set_yticks(range(len(sizes)), list(map(plain, sizes)))
     finish(ax, title or f"{label} against {baseline}", across, first.name)
     ax.grid(False)
     ax.label_outer()
@@ -220,7 +221,7 @@ def plot_results(own, others=(), published=(), *, ax: Axes | None = None, title:
     ax.plot([], [], "|", color="black", markersize=12, markeredgewidth=2.5, label="this machine")
     if others:
         ax.plot([], [], "o", color="black", markerfacecolor="none", label="other machines")
-    ax.set_yticks(range(len(labels)), labels, parse_math=False)
+    ax.set_yticks(range(len(labels)), list(map(plain, labels)))
     ax.set_ylim(len(labels) - 0.4, -0.7)
     log_seconds(ax)
     place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4, "frameon": False}
@@ -235,7 +236,7 @@ def _draw_published(ax, labels, figures, colour):
     means, deviations = np.reshape(list(shown.values()), (-1, 2)).T
     spread = np.where(deviations > 0, deviations, np.nan)
     places = np.array(list(shown)) + 0.32
-    ax.plot(means, places, "D", color=colour, markerfacecolor="none", label=figures.hardware)
+    ax.plot(means, places, "D", color=colour, markerfacecolor="none", label=plain(figures.hardware))
     ax.errorbar(means, places, xerr=spread, fmt="none", color=colour, capsize=3)
 
 
@@ -258,8 +259,8 @@ def plot_overview(results, *, ax: Axes | None = None, title: str = "") -> Axes:
         _draw_earlier(ax, row, result.xla_between_runs)
         beside(ax, (ratio.high, row), ratio.short)
     guide(ax, "as fast as the graph", x=1)
-    names = [textwrap.shorten(result.what, 48, placeholder=" …") for result, _ in rows]
-    ax.set_yticks(range(len(rows)), names, parse_math=False)
+    names = [plain(textwrap.shorten(result.what, 48, placeholder=" …")) for result, _ in rows]
+    ax.set_yticks(range(len(rows)), names)
     ax.set_ylim(len(rows) - 0.4, -1.2)
     ax.set_xscale("log")
     low, high = ax.get_xlim()

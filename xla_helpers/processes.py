@@ -1,6 +1,5 @@
 """Run Python in a fresh process: other flags, a time limit, and all its output."""
 
-import inspect
 import json
 import os
 import re
@@ -8,27 +7,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .tables import format_bytes
-from .validation import check_positive
+from .scripts import ANSWER, write_script
+from .tables import format_bytes, in_one_line
+from .validation import check_passable, check_positive
 from .watching import guarded, watch
 
 LAST_LINES = 12  # lines of output that an error shows
-
-CALL_FUNCTION = """{source}
-
-if __name__ == "__main__":
-    import json
-
-    result = {name}(*json.loads({args!r}))
-    with open({answer!r}, "w") as file:
-        json.dump(result, file)
-"""
+UTF_8 = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}  # whatever the language of the system
 
 
 @dataclass(frozen=True)
@@ -49,11 +39,12 @@ class Run:
 class ProcessError(RuntimeError):
     """The process failed, crashed or passed a limit. The message ends with its last lines.
 
-    returncode: its exit code, or None after a signal or a limit. signal: the name of the signal
-    that killed it, such as "SIGSEGV", or None. timed_out: whether it ran too long and was stopped.
-    out_of_memory: whether it held too much and was stopped. peak: the most bytes that were seen,
-    with a limit of memory; else None. stdout, stderr: all that it printed. What happened is said
-    by the first five alone, because the message holds text that the process chose.
+    returncode: its exit code, or None after a signal or a limit; 0 when a function gave no value,
+    such as one that ends the process. signal: the name of the signal that killed it, such as
+    "SIGSEGV", or None. timed_out: whether it ran too long and was stopped. out_of_memory: whether
+    it held too much and was stopped. peak: the most bytes that were seen, with a limit of memory;
+    else None. stdout, stderr: all that it printed. What happened is said by the first five alone,
+    because the message holds text that the process chose.
     """
 
     def __init__(
@@ -71,8 +62,8 @@ class ProcessError(RuntimeError):
         self.returncode, self.signal, self.timed_out = returncode, signal, timed_out
         self.out_of_memory, self.peak = out_of_memory, peak
         self.stdout, self.stderr = stdout, stderr
-        lines = (stdout + stderr).strip().splitlines()[-LAST_LINES:]
-        ending = ["Its last lines:", *lines] if lines else []
+        lines = map(in_one_line, (stdout + stderr).strip().splitlines()[-LAST_LINES:])
+        ending = ["Its last lines:", *lines] if (stdout + stderr).strip() else []
         super().__init__("\n".join([what, *ending]))
 
 
@@ -81,7 +72,7 @@ def run_in_process(
     *args,
     uses: Iterable[Callable] = (),
     flags: Mapping[str, str] | None = None,
-    timeout: float = 120,
+    timeout: float = 300,
     memory: int | None = None,
 ) -> Run:
     """Run a function, source text or a script file in a fresh Python process.
@@ -93,7 +84,7 @@ def run_in_process(
     ``{"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}``. timeout: seconds, after which it is killed.
     memory: bytes that it and what it started may hold together, looked at ten times a second;
     above it is killed. What it started ends with it, and it ends with this process.
-    What a function returns must fit in JSON. Introduced in notebook 01.
+    What a function returns must fit in JSON; text in and out is UTF-8. Introduced in notebook 01.
 
     Returns: a `Run`.
     Raises: ProcessError when the process fails, crashes or passes a limit; TypeError and
@@ -102,68 +93,31 @@ def run_in_process(
     >>> run_in_process("import os; print(os.environ['WHO'])", flags={"WHO": "me"}).stdout
     'me\\n'
     """
-    if not (isinstance(timeout, (int, float)) and timeout > 0):
-        raise ValueError(f"`timeout` is {timeout!r}: give seconds above zero")
+    check_positive("timeout", timeout)
     if memory is not None:
         check_positive("memory", memory)
-    environment = os.environ | {"PYTHONIOENCODING": "utf-8"} | _checked_flags(flags or {})
+    environment = os.environ | UTF_8 | _checked_flags({} if flags is None else flags)
     with tempfile.TemporaryDirectory() as folder:
-        answer = Path(folder, "answer.json")
-        script, argv = _script(code, args, uses, Path(folder), answer)
+        script, argv = write_script(code, args, uses, Path(folder))
         command = [sys.executable, "-u", str(script), *argv]
         started = time.perf_counter()
         process, watched, *printed = _execute(command, environment, Path(folder), timeout, memory)
         seconds = time.perf_counter() - started
         _check_end(process.returncode, watched, printed, timeout, memory, flags or {})
-        value = json.loads(answer.read_text()) if answer.exists() else None
+        value = _returned(Path(folder, ANSWER), printed, watched.peak) if callable(code) else None
     return Run(value, *printed, seconds, watched.peak)
 
 
-def _script(code, args, uses, folder, answer):
-    if uses and not callable(code):
-        raise TypeError("`uses` goes with a function: text and scripts import what they need")
-    if isinstance(code, Path):
-        if not code.is_file():
-            raise ValueError(f"`code` names {code}, which is not a file")
-        return code, [str(arg) for arg in args]
-    script = folder / "script.py"
-    if isinstance(code, str):
-        script.write_text(code, encoding="utf-8")
-        return script, [str(arg) for arg in args]
-    if not inspect.isfunction(code):
-        raise TypeError(f"`code` is {type(code).__name__}: give a function, source text or a Path")
-    source = "\n".join([*(_source(function, "uses") for function in uses), _source(code, "code")])
-    script.write_text(
-        CALL_FUNCTION.format(
-            source=source, name=code.__name__, args=_as_json(args), answer=str(answer)
-        ),
-        encoding="utf-8",
-    )
-    return script, []
-
-
-def _source(function, argument):
-    if not inspect.isfunction(function):
-        raise TypeError(f"`{argument}` holds {type(function).__name__}: give functions")
-    if function.__name__ == "<lambda>":
-        raise TypeError(
-            f"`{argument}` is a lambda, whose source cannot travel: write it as a `def`"
-        )
+def _returned(answer, printed, peak):
+    """What the function returned, if it came to that."""
+    if not answer.exists():
+        what = "The process ended before the function returned."
+        raise ProcessError(what, *printed, returncode=0, peak=peak)
     try:
-        return textwrap.dedent(inspect.getsource(function))
-    except OSError as error:
-        raise ValueError(
-            f"the source of `{argument}`, {function.__name__}, is not at hand: give it as text"
-        ) from error
-
-
-def _as_json(args):
-    try:
-        return json.dumps(args)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            f"`args` must fit in JSON: {error}; pass numbers, strings, lists and dicts"
-        ) from error
+        return json.loads(answer.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        what = f"What the function returned cannot be read: {error}."
+        raise ProcessError(what, *printed, returncode=0, peak=peak) from error
 
 
 def _execute(command, environment, folder, timeout, memory):
@@ -234,6 +188,7 @@ def _checked_flags(flags):
             raise TypeError(
                 f"`flags[{name!r}]` is {value!r}: names and values of flags are strings"
             )
+        check_passable(f"flags[{name!r}]", value)
         if not name.isidentifier():
             raise ValueError(
                 f"`flags` names {name!r}, which is no environment variable: write NAME: value"

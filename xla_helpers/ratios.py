@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from .validation import check_count
+
 CONFIDENCE = 0.95  # confidence level of the interval, at least
 MOST_ALIKE = 0.9  # the largest dependence that is reckoned with
 
@@ -91,8 +93,13 @@ def median_ratio(ratios, together: int = 1) -> Ratio:
     extremes at most. r is of the ranks, corrected for its bias in short series (Kendall, 1954).
 
     together: how many intervals must hold at once.
+
+    Raises: ValueError when there are no ratios, or `together` is no count.
     """
+    check_count("together", together)
     ratios = np.asarray(ratios, float)
+    if not len(ratios):
+        raise ValueError("`ratios` is empty: give one of each round")
     rounds, value = len(ratios), float(statistics.median(ratios))
     dependence = _dependence(ratios)
     alone = _rank(rounds, together)

@@ -43,13 +43,13 @@ class Table:
     """
 
     def __str__(self):
-        columns = [[head, *_texts(cells)] for head, cells in self._by_column()]
+        columns = [[in_one_line(head), *_texts(cells)] for head, cells in self._by_column()]
         widths = [max(map(len, column)) for column in columns]
         for column, width, (_, cells) in zip(columns, widths, self._by_column(), strict=True):
             column[:] = [f"{text:{'>' if _numeric(cells) else '<'}{width}}" for text in column]
             column.insert(1, "-" * width)
         lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
-        return "\n".join([self._title(), *lines])
+        return "\n".join([in_one_line(self._title()), *lines])
 
     __repr__ = __str__
 
@@ -58,13 +58,13 @@ class Table:
         head, *rows = (f"<tr>{''.join(row)}</tr>" for row in zip(*columns, strict=True))
         body = "\n".join(rows)
         return (
-            f"<p>{escape(self._title())}</p>\n"
+            f"<p>{escape(in_one_line(self._title()))}</p>\n"
             f"<table>\n<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
         )
 
     def _by_column(self):
         rows = list(self._rows())
-        return [(head, [row[i] for row in rows]) for i, head in enumerate(self._columns())]
+        return [(str(head), [row[i] for row in rows]) for i, head in enumerate(self._columns())]
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,6 +122,11 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
+def in_one_line(text: str) -> str:
+    """Without what a terminal would not show, or obey."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
 def cut(text: str, limit: int) -> str:
     """`text` in at most `limit` characters, with a mark where it was cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
@@ -149,7 +154,7 @@ def _is_number(cell):
 
 def _texts(cells):
     """A unit is filled up, so that it stands below the others."""
-    texts = list(map(str, cells))
+    texts = [in_one_line(str(cell)) for cell in cells]
     units = [text.split()[-1] for text, cell in zip(texts, cells, strict=True) if _has_unit(cell)]
     width = max(map(len, units), default=0)
     return [
@@ -165,9 +170,9 @@ def _has_unit(cell):
 def _html_column(head, cells):
     long = any(len(str(cell)) > LONG for cell in cells)
     style = NUMBER if _numeric(cells) else LONG_TEXT if long else SHORT_TEXT
-    yield f'<th style="{style}">{escape(head)}</th>'
+    yield f'<th style="{style}">{escape(in_one_line(head))}</th>'
     for cell in cells:
-        text = escape(str(cell))
+        text = escape(in_one_line(str(cell)))
         if _has_unit(cell):
             number, unit = text.split()
             text = f"{number} {UNIT.format(unit)}"

@@ -14,7 +14,7 @@ import numpy as np
 from .state import variables_kept
 from .tables import format_seconds
 from .targets import name_of, resolve
-from .validation import check_count, check_positive
+from .validation import check_callable, check_count, check_positive
 
 ROUNDS = 15  # samples of the steady state, one a round
 BLOCK_SECONDS = 0.02  # a sample runs at least this long, so that the clock's own cost does not show
@@ -90,6 +90,7 @@ def measure(
     """
     check_count("rounds", rounds)
     check_positive("block", block)
+    check_callable("clock", clock)
     fn = resolve(fn)
     with variables_kept():
         first, _ = time_first_call(fn, args, kwargs, clock)

@@ -1,5 +1,6 @@
 """Watch a process until it ends: limits of time and memory, and none of it left behind."""
 
+import math
 import os
 import signal
 import subprocess
@@ -14,7 +15,8 @@ import psutil
 
 EVERY = 0.1  # seconds between two looks at the memory
 LOOKS = 10  # after so many of them the processes that it started are looked for anew
-GROUP = Path("/sys/fs/cgroup")  # where Linux says how much memory a container has
+GROUP = Path("/sys/fs/cgroup")  # where Linux says how much memory groups of processes have
+OWN_GROUP = Path("/proc/self/cgroup")  # in which of them this process is
 GUARD = 'read -r _; kill -s KILL -- "-$1"'
 
 
@@ -69,15 +71,37 @@ def resident(process: psutil.Process) -> int:
 
 
 def free_memory() -> int:
-    """The bytes that processes may still take: of this machine, or of the container around us."""
-    free = psutil.virtual_memory().available
+    """The bytes that processes may still take, at least 1.
+
+    Of this machine, or of a group around us that has less: a container, or a job of a cluster.
+    Linux tells of such groups (cgroup v2).
+    """
+    return max(1, min([psutil.virtual_memory().available, *map(_left_in, _groups())]))
+
+
+def _groups():
+    """The folders of the groups that this process is in, the outermost first."""
     try:
-        limit, used = (int((GROUP / f"memory.{name}").read_text()) for name in ("max", "current"))
-        stat = dict(line.split() for line in (GROUP / "memory.stat").read_text().splitlines())
-        used -= int(stat.get("inactive_file", 0))  # a cache, which the system gives back
-    except (OSError, ValueError):  # no container, or one without a limit
-        return free
-    return max(0, min(free, limit - used))
+        lines = OWN_GROUP.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    own = next((GROUP / line[3:].lstrip("/") for line in lines if line.startswith("0::")), GROUP)
+    return [GROUP, *(folder for folder in (own, *own.parents) if GROUP in folder.parents)]
+
+
+def _left_in(group):
+    """The bytes that a group may still take; without end where it has no limit."""
+    try:
+        limit, used = (int(_read(group, name)) for name in ("memory.max", "memory.current"))
+        stat = dict(line.split() for line in _read(group, "memory.stat").splitlines())
+        cache = sum(int(stat.get(name, 0)) for name in ("inactive_file", "active_file"))
+    except (OSError, ValueError):  # no such file, or "max"
+        return math.inf
+    return limit - used + cache  # a cache is given back
+
+
+def _read(group, name):
+    return (group / name).read_text(encoding="utf-8")
 
 
 @contextmanager

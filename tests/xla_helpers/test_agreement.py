@@ -155,6 +155,35 @@ def test_a_result_of_arrays_keeps_its_form(tf):
     assert isinstance(result["a"], tuple) and isinstance(result["a"][1], list)
 
 
+def test_entries_of_sparse_tensors_may_stand_in_any_order(tf):
+    places, values = [[0, 1], [2, 0], [1, 1]], [1.0, 2.0, 3.0]
+    one = tf.SparseTensor(places, values, [3, 2])
+    other = tf.SparseTensor(places[::-1], values[::-1], [3, 2])
+    assert (
+        largest_difference(one, other)
+        == largest_difference(one, one)
+        == Difference(place="result.indices")
+    )
+    assert as_arrays(other)["indices"].tolist() == [[0, 1], [1, 1], [2, 0]]
+    moved = tf.SparseTensor(places, values[::-1], [3, 2])
+    assert not largest_difference(moved, one).within(0.1)
+    empty = tf.sparse.from_dense([[0.0]])
+    assert largest_difference(empty, empty).within(0)
+
+
+def test_what_cannot_be_compared_is_said_by_its_type(tf):
+    records = np.zeros(2, [("a", "i4"), ("b", "f4")])
+    for thing in (tf.data.Dataset.range(3), records, {1, 2}, object()):
+        with pytest.raises(TypeError, match=r"`result\[1\]` is a \w+: only numbers, text and"):
+            largest_difference([1, thing], [1, thing])
+
+
+def test_half_a_character_is_text():
+    halves = "\ud800", np.array(["\ud800", "b"])
+    assert largest_difference(halves, halves).within(0)
+    assert not largest_difference("\ud800", "?").within(1)
+
+
 def test_ragged_and_sparse_tensors_are_their_parts(tf):
     ragged = [tf.ragged.constant(rows) for rows in ([[1.0], [2.0, 3.0]], [[1.0, 2.0], [3.0]])]
     assert largest_difference(ragged[0], ragged[0]).size == 0

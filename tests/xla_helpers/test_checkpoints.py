@@ -26,7 +26,16 @@ def test_the_bundled_checkpoint_has_the_shapes_that_its_configuration_says():
 
 
 def test_a_local_folder_is_taken_as_it_is(tmp_path):
-    assert find_checkpoint(str(tmp_path)) == tmp_path
+    (tmp_path / "config.json").touch()
+    assert find_checkpoint(str(tmp_path)) == find_checkpoint(tmp_path) == tmp_path
+
+
+def test_a_folder_without_a_configuration_is_no_checkpoint(tmp_path):
+    with pytest.raises(FileNotFoundError) as caught:
+        find_checkpoint(tmp_path)
+    message = str(caught.value)
+    assert message.startswith(f"{str(tmp_path)!r} holds no config.json, so it is no checkpoint: ")
+    assert "\n" not in message and len(message) < 400
 
 
 @pytest.fixture
@@ -59,9 +68,10 @@ def test_a_hub_that_cannot_be_reached_is_said_with_the_mend(hub, error):
     with pytest.raises(FileNotFoundError) as caught:
         find_checkpoint("openai-community/gpt2")
     message = str(caught.value)
-    assert "'openai-community/gpt2' could not be fetched from the Hugging Face Hub" in message
+    assert message.startswith("'openai-community/gpt2' is no folder here, and could not be fetched")
     assert type(error).__name__ in message
     assert "or use 'tiny-gpt2', which ships with this package" in message
+    assert caught.value.__cause__ is None and caught.value.__context__ is None  # one traceback
 
 
 def test_the_bundled_checkpoint_asks_no_hub(hub):
@@ -72,3 +82,18 @@ def test_the_bundled_checkpoint_asks_no_hub(hub):
 def test_an_empty_name_is_refused():
     with pytest.raises(ValueError, match="`name` is empty: give a folder"):
         find_checkpoint("")
+
+
+@pytest.mark.parametrize("name", ["/no/such", "\x1b[2J", "a\0b", "\ud800", "x" * 5000, "a\nb"])
+def test_whatever_is_no_checkpoint_is_said_in_one_line(hub, name):
+    hub.answer = ValueError("line\n" * 1000)
+    with pytest.raises(FileNotFoundError) as caught:
+        find_checkpoint(name)
+    assert str(caught.value).isprintable() and len(str(caught.value)) < 450
+
+
+@pytest.mark.parametrize("name", [3, b"tiny-gpt2", ["tiny-gpt2"]])
+def test_what_is_no_name_is_refused(hub, name):
+    with pytest.raises(TypeError, match="`name` is .*: give a folder, or a model on the Hub, as"):
+        find_checkpoint(name)
+    assert hub.asked == []

@@ -512,3 +512,33 @@ def test_sizes_must_be_positive(bad):
     with pytest.raises(ValueError) as caught:
         sweep(fails, [4, bad])
     assert f"`sizes[1]` is {bad!r}: give a number above zero" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ([3, [1]], {}, "`make` is 3, which cannot be called"),
+        ([fails, 3], {}, "`sizes` is 3: give numbers in a list"),
+        ([fails, [1]], {"name": 3}, "`name` is 3: give text"),
+    ],
+)
+def test_arguments_of_a_sweep_are_refused_by_name(arguments, options, message):
+    with pytest.raises(TypeError, match=message):
+        sweep(*arguments, **options)
+
+
+@pytest.mark.parametrize("odd", [3, {"rounds": 1}, {"strict": True}, {1: 2}])
+def test_a_later_size_with_odd_arguments_costs_no_finished_one(clock, odd):
+    def make(size):
+        return {"one": clock.takes(1)}, [], *([odd] if size == 2 else [])
+
+    result = sweep(make, [1, 2, 3], strict=False, rounds=3, budget=0, clock=clock)
+    assert list(result.comparisons) == [1, 3]
+    assert list(result.failures) == ["size 2"]
+
+
+def test_labels_are_text_and_the_clock_a_function():
+    with pytest.raises(TypeError, match="`a label in `candidates`` is 1: give text"):
+        compare({1: sum}, [1])
+    with pytest.raises(TypeError, match="`clock` is 3, which cannot be called"):
+        compare({"sum": sum}, [1], clock=3)

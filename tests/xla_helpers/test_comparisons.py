@@ -350,3 +350,15 @@ def test_a_sweep_sets_its_last_label_against_each_rival(examples, rivals, heads)
 def test_a_sweep_is_shown_against_its_first_label(examples):
     swept = examples.sweep()
     assert str(swept) == str(swept.against(swept.labels[0]))
+
+
+def test_a_label_that_was_not_measured_is_said_with_those_that_were(examples):
+    measured = examples.comparison(graph=2.0, XLA=1.0)
+    with pytest.raises(KeyError, match="'eager' was not measured; there is graph, XLA"):
+        measured.ratio("eager")
+    nothing = Comparison({}, {})
+    for ask in (lambda: nothing.ratio("XLA"), lambda: nothing.calls_to_repay("XLA")):
+        with pytest.raises(KeyError, match="nothing was measured, so there is no baseline"):
+            ask()
+    with pytest.raises(ValueError, match="`together` is 0: give a number above zero"):
+        measured.ratio("XLA", together=0)

@@ -61,3 +61,10 @@ def test_headline_is_the_line_that_says_what_is_wrong(message, line):
 def test_a_headline_has_a_limit():
     text = headline(ValueError("many words " * 100))
     assert len(text) == 300 and text.endswith("…")
+
+
+def test_an_error_does_not_steer_a_terminal(capsys):
+    assert headline(ValueError("\x1b[2Jgone\x07\ud800\u202e")) == "ValueError:  [2Jgone   "
+    with expect_error(ValueError):
+        raise ValueError("\x1b]0;title\x07 here")
+    assert capsys.readouterr().out == "ValueError:  ]0;title  here\n"

@@ -1,6 +1,8 @@
 """The drawing kit: what it draws, and that labels can be read, by asking the figure itself."""
 
 import itertools
+import warnings
+from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import pytest
@@ -10,7 +12,7 @@ from matplotlib.colors import to_hex
 import xla_helpers
 from xla_helpers import figures
 from xla_helpers.diagrams import plot_calls, plot_checks, plot_graph, plot_program
-from xla_helpers.figures import COLOURS, GUIDE, new_axes, picture
+from xla_helpers.figures import COLOURS, GUIDE, LONGEST, new_axes, picture, plain
 from xla_helpers.plots import (
     plot_comparison,
     plot_overview,
@@ -19,6 +21,7 @@ from xla_helpers.plots import (
     plot_results,
     plot_sweep,
 )
+from xla_helpers.reasons import Reason
 
 # Every picture
 
@@ -256,3 +259,56 @@ def test_a_picture_closes_its_own_figure_only(panels):
 def test_a_picture_without_description_is_refused(alt):
     with pytest.raises(ValueError, match="`alt` is empty: say in one sentence what the figure"):
         picture(new_axes(), alt)
+
+
+# Whatever a text is
+
+HOSTILE = ["$$", "$\\nosuch{$ a_b^c %s {} \x1b[2J\0\ud800\n" + "x" * 3000]
+
+
+def all_pictures(made, text):
+    """Every kind of picture, with `text` wherever a name may stand."""
+    seconds = {text: 0.003, "graph": 0.004, "XLA": 0.002}
+    swept = replace(made.sweep(**seconds), name=text)
+    result = made.result(name=text, what=text, **seconds)
+    program = made.program()
+    kernels = tuple(replace(kernel, operations=(text,)) for kernel in program.kernels)
+    log = made.log()
+    log.calls[0] = replace(log.calls[0], reasons=(Reason("shape", text, text, text),))
+    check = made.check(eager={"result": text}, XLA={"error": ValueError(text), "agrees": False})
+    limit = {text: {256: 0.001, 1024: 0.002}}
+    yield plot_comparison(made.comparison(**seconds), limits={text: 0.001}, title=text)
+    yield plot_sweep(swept, limits=limit)
+    yield plot_ratios(swept, "XLA", text)
+    yield plot_ratio_grid({text: swept, 2: swept}, "XLA", text, across=text)
+    yield plot_results(result, title=text)
+    yield plot_overview([result])
+    yield plot_program(replace(program, mode=text, kernels=kernels))
+    yield plot_calls(log, title=text)
+    yield plot_checks({text: check})
+    yield plot_graph({text: (text, text), "y": ("Add", None)}, [(text, "y")], outside=text)
+    for draw in (figures.draw_bars, figures.draw_stacks):
+        ax = new_axes()
+        draw(ax, {text: {text: 1.0, "b": 2.0}})
+        yield figures.finish(ax, text, text, text)
+    ax = new_axes()
+    figures.draw_dots(ax, {text: (1.0, 0.5, 2.0)})
+    figures.ring(ax, (1, 0), text)
+    figures.guide(ax, text, y=0)
+    yield ax
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=["dollars", "everything"])
+def test_no_text_breaks_a_picture(examples, text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for ax in all_pictures(examples, text):
+            png = picture(ax, "whatever").png
+            assert int.from_bytes(png[16:20]) < 4000  # pixels across
+
+
+def test_a_plain_text_stays_as_it_is():
+    assert plain("speed, in µs") == "speed, in µs"
+    assert plain("2 $ or $3") == plain(plain("2 $ or $3")) == r"2 \$ or \$3"
+    assert plain("two\nlines\x1b") == "two\nlines "
+    assert len(plain("$" * 999)) <= 2 * LONGEST

@@ -115,3 +115,11 @@ def test_ratio_in_words(ratio, words, against):
     assert words.startswith(ratio.short)
     assert ratio.clear is ("[" in words and "no clear" not in words)
     assert ratio.once is ("seen once" in words)
+
+
+def test_ratios_that_make_no_sense_are_refused_by_name():
+    with pytest.raises(ValueError, match="`ratios` is empty: give one of each round"):
+        median_ratio([])
+    for together in (0, -1, 1.5, "x"):
+        with pytest.raises(ValueError, match="`together` is .*: give a "):
+            median_ratio([1.0, 2.0], together)

@@ -187,3 +187,20 @@ def test_any_rows_are_a_table():
         "b     3 ms",
     ]
     assert str(table) == str(table)  # rows that can be read only once are kept
+
+
+HOSTILE = "\x1b[2J", "a\nb", "\ud800", "\u202eabc", "a\tb\r", "<img onerror=x>"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_steers_a_terminal_or_a_page(text):
+    table = tabulate(text, [text, "n"], [[text, Seconds(1)], [1, text]])
+    head, *lines = str(table).splitlines()
+    assert head.isprintable() and len(lines) == 4 and "".join(lines).isprintable()
+    page = table._repr_html_()
+    assert page.replace("\n", "").isprintable() and "<img" not in page
+    assert page.encode()
+
+
+def test_a_column_may_be_named_by_anything():
+    assert str(tabulate("t", [1, None], [[2, 3]])).splitlines()[1].split() == ["1", "None"]

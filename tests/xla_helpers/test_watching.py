@@ -140,7 +140,7 @@ def test_a_process_ends_with_us_however_we_end(start, name):
 
 @pytest.mark.parametrize(
     ("limit", "used", "free"),
-    [("max", "0", None), ("1000", "400", 650), ("1000", "2000", 0), (str(10**18), "0", None)],
+    [("max", "0", None), ("1000", "400", 650), ("1000", "2000", 1), (str(10**18), "0", None)],
 )
 def test_the_memory_of_a_container(tmp_path, monkeypatch, limit, used, free):
     """What is only kept for the case that a file is read again counts as free."""
@@ -150,6 +150,22 @@ def test_the_memory_of_a_container(tmp_path, monkeypatch, limit, used, free):
     monkeypatch.setattr(watching, "GROUP", tmp_path)
     monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"available": 5000}))
     assert free_memory() == (5000 if free is None else free)
+
+
+def test_of_several_groups_the_one_with_the_least_counts(tmp_path, monkeypatch):
+    """A job of a cluster has its limit in a group of its own; all pages of a cache are free."""
+    own = tmp_path / "job" / "step"
+    own.mkdir(parents=True)
+    for group, limit in {tmp_path: "max", tmp_path / "job": "3000", own: "max"}.items():
+        (group / "memory.max").write_text(f"{limit}\n")
+        (group / "memory.current").write_text("2500\n")
+        (group / "memory.stat").write_text("active_file 700\ninactive_file 100\nanon 9\n")
+    groups = tmp_path / "cgroup"
+    groups.write_text("0::/job/step\n")
+    monkeypatch.setattr(watching, "GROUP", tmp_path)
+    monkeypatch.setattr(watching, "OWN_GROUP", groups)
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Memory", (), {"available": 5000}))
+    assert free_memory() == 3000 - 2500 + 800
 
 
 def test_without_a_container(tmp_path, monkeypatch):

@@ -8,13 +8,16 @@ from io import BytesIO
 from pathlib import Path
 
 from ..errors import headline
-from ..schemas import read_data, violation
-from ..tables import cut
+from ..schemas import read_data, read_file, violation
+from ..tables import cut, in_one_line
+from ..writing import write_file
 from .report import BugReport, BugReportError, report_from
 
 FORMAT = 2  # raised when another reader would misread an archive
 LARGEST = 2**28  # bytes of an archive, and of what is in it
 LARGEST_REPORT = 2**22  # bytes of its `report.json`
+MOST_FILES = 10_000  # in an archive: Python keeps a list of all of them
+ENTRY = b"PK\1\2"  # the beginning of each entry in that list
 
 REPORT, GRAPH, STABLEHLO = "report.json", "graph.pbtxt", "stablehlo.mlir"
 
@@ -29,19 +32,38 @@ def read_bug_report(path: str | Path) -> BugReport:
 
 
 def read_text(path: Path, name: str, limit: int = LARGEST) -> str:
-    """A file of the archive, read by its name in bounded memory, and never unpacked to disk."""
-    if path.stat().st_size > LARGEST or not path.is_file():
-        raise BugReportError(f"{path.name} is no bug report: no file of at most {LARGEST:,} bytes")
-    data = path.read_bytes()
+    """The text of a file of the archive; see `read_member`."""
     try:
-        return _unpack(data, name, limit).decode()
+        return read_member(path, name, limit).decode()
+    except UnicodeDecodeError as error:
+        raise _refusal(path, f"{name}: {headline(error)}") from error
+
+
+def read_member(path: Path, name: str, limit: int = LARGEST) -> bytes:
+    """A file of the archive, read by its name in bounded memory, and never unpacked to disk.
+
+    Raises: BugReportError for whatever is wrong with its bytes; OSError when the archive cannot be
+    opened.
+    """
+    try:
+        data = read_file(path, LARGEST)
+    except ValueError as error:
+        raise _refusal(path, error) from error
+    try:
+        return _unpack(data, name, limit)
     except BugReportError as error:
-        raise BugReportError(f"{path.name} is no bug report: {error}") from error
+        raise _refusal(path, error) from error
     except Exception as error:  # zipfile raises whatever broken bytes lead it to
-        raise BugReportError(f"{path.name} is no bug report: {headline(error)}") from error
+        raise _refusal(path, headline(error)) from error
+
+
+def _refusal(path, why):
+    return BugReportError(f"{in_one_line(path.name)} is no bug report: {why}")
 
 
 def _unpack(data, name, limit):
+    if data.count(ENTRY) > MOST_FILES:
+        raise BugReportError(f"it lists more than {MOST_FILES:,} files")
     with zipfile.ZipFile(BytesIO(data)) as archive:
         if name not in archive.namelist():
             raise BugReportError(f"it holds no {name}")
@@ -62,7 +84,7 @@ def _parse(path, text):
     except (ValueError, RecursionError) as error:
         wrong = headline(error)
     if wrong:
-        raise BugReportError(f"{path.name} cannot be read: {REPORT}: {wrong}")
+        raise BugReportError(f"{in_one_line(path.name)} cannot be read: {REPORT}: {wrong}")
     del content["format"]
     return report_from(path, content)
 
@@ -89,6 +111,8 @@ def write_archive(report: BugReport, members: Mapping[str, str | bytes]) -> None
         )
     _parse(report.path, members[REPORT])
     readme = read_data("report.README.txt").format(archive=report.path.name)
-    with zipfile.ZipFile(report.path, "w", zipfile.ZIP_DEFLATED) as archive:
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in ({"README.txt": readme} | members).items():
             archive.writestr(name, data)
+    write_file(report.path, packed.getvalue())

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import headline
 from .archive import GRAPH, STABLEHLO, read_bug_report, read_text
-from .report import Answer, Fingerprint, in_one_line
+from .report import Answer, Fingerprint
 
 SAMPLES = 16  # numbers of each result that an archive holds, to compare with another machine's
 CALL_MODULE_VERSION = 9  # of the calling convention of XlaCallModule
@@ -105,7 +105,7 @@ def _answer(run: Callable) -> Answer:
     try:
         return Answer(tuple(fingerprint(np.asarray(result)) for result in run()))
     except (tf.errors.OpError, ValueError) as error:
-        return Answer(error=in_one_line(headline(error)))
+        return Answer(error=headline(error))
 
 
 def fingerprint(result: np.ndarray) -> Fingerprint:

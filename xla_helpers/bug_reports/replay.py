@@ -6,9 +6,14 @@ from pathlib import Path
 
 from ..processes import ProcessError, run_in_process
 from ..startup import describe_machine
-from .archive import STABLEHLO, read_bug_report, read_text
+from ..tables import in_one_line
+from ..validation import check_positive
+from ..watching import free_memory
+from .archive import STABLEHLO, read_bug_report, read_member
 from .child import run_archive
 from .report import Answer, BugReport, BugReportError, answer_from
+
+SHARE = 0.75  # of the free memory: what a replay may hold when nobody says
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +39,7 @@ class Replay:
 
     def __repr__(self):
         return (
-            f"{self.report.path.name}: {self.match}\n"
+            f"{in_one_line(self.report.path.name)}: {self.match}\n"
             f"  recorded:    {self.report.with_xla} · {self.report.machine}\n"
             f"  replayed:    {self.answer} · {self.machine}\n"
             f"  without XLA: {self.report.line_without_xla}"
@@ -42,31 +47,41 @@ class Replay:
 
 
 def replay_bug_report(
-    path: str | Path, flags: Mapping[str, str] | None = None, timeout: float = 120
+    path: str | Path,
+    flags: Mapping[str, str] | None = None,
+    timeout: float = 300,
+    memory: int | None = None,
 ) -> Replay:
     """Run the program of an archive in a fresh process, and compare with what it recorded.
 
     Nothing but the archive is needed. The program is compiled and run by XLA; no Python code is
     read from the archive, its graph is not run, and nothing is unpacked to disk. flags:
     environment variables for the process; the recorded ones, ``read_bug_report(path).flags``, are
-    not set by themselves, because a flag can name files. timeout: seconds. Introduced in
-    notebook 09.
+    not set by themselves, because a flag can name files. timeout: seconds. memory: bytes that the
+    process may hold; by default three quarters of what is free. Introduced in notebook 09.
 
     Returns: a `Replay`. Results are the same when all bits are, and "close" when the recorded
     samples agree to within `agreement.TOLERANCE`, relative to the largest.
     Raises: BugReportError when the archive cannot be read, or its program not be run;
-    ProcessError when the process runs too long.
+    ProcessError when the process runs too long or holds too much.
     """
+    if memory is None:
+        memory = int(SHARE * free_memory())
+    check_positive("memory", memory)
     report = read_bug_report(path)
     if report.obstacle:
-        raise BugReportError(f"{report.path.name} cannot be replayed: {report.obstacle}")
-    read_text(report.path, STABLEHLO)  # a broken archive needs no process
+        raise BugReportError(_refusal(report, report.obstacle))
+    read_member(report.path, STABLEHLO)  # a broken archive needs no process
     try:
-        return Replay(report, *run_program(report.path, timeout, flags))
+        return Replay(report, *run_program(report.path, timeout, flags, memory))
     except ProcessError as error:
-        if error.timed_out:
+        if error.timed_out or error.out_of_memory:
             raise
-        raise BugReportError(f"{report.path.name} cannot be replayed: {error}") from error
+        raise BugReportError(_refusal(report, error)) from error
+
+
+def _refusal(report, why):
+    return f"{in_one_line(report.path.name)} cannot be replayed: {why}"
 
 
 def run_both(path: Path, timeout: float) -> tuple[Answer, Answer | None]:
@@ -79,11 +94,14 @@ def run_both(path: Path, timeout: float) -> tuple[Answer, Answer | None]:
 
 
 def run_program(
-    path: Path, timeout: float, flags: Mapping[str, str] | None = None
+    path: Path,
+    timeout: float,
+    flags: Mapping[str, str] | None = None,
+    memory: int | None = None,
 ) -> tuple[str, Answer]:
     """The machine, and what the program gave there; a crash is an answer too."""
     try:
-        return _run_elsewhere(path, timeout, flags=flags)[:2]
+        return _run_elsewhere(path, timeout, flags=flags, memory=memory)[:2]
     except ProcessError as error:
         if not error.signal:
             raise
@@ -98,11 +116,11 @@ def run_graph(path: Path, timeout: float) -> Answer | None:
         return None
 
 
-def _run_elsewhere(path, timeout, *, program=True, graph=False, flags=None):
+def _run_elsewhere(path, timeout, *, program=True, graph=False, flags=None, memory=None):
     """What `run_archive` gives in a fresh process that has nothing but the archive."""
     growth = {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}  # this process may hold the GPU's memory
     flags = growth | dict(flags or {})
     arguments = str(path.resolve()), program, graph
-    run = run_in_process(run_archive, *arguments, flags=flags, timeout=timeout)
+    run = run_in_process(run_archive, *arguments, flags=flags, timeout=timeout, memory=memory)
     machine, *answers = run.value
     return machine, *map(answer_from, answers)

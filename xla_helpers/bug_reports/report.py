@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..agreement import TOLERANCE, largest_difference
+from ..tables import in_one_line
 
 MOST_NUMBERS = 2**30  # in the inputs of a replay
 BLOCK = 2**20  # numbers drawn at a time
@@ -124,15 +125,10 @@ class BugReport:
     def __repr__(self):
         inputs = ", ".join(map(str, self.inputs)) or "no inputs"
         return (
-            f"{self.path.name}: {self.function}({inputs})\n"
+            f"{in_one_line(self.path.name)}: {self.function}({inputs})\n"
             f"  with XLA:    {self.obstacle or self.with_xla}\n"
             f"  without XLA: {self.line_without_xla}"
         )
-
-
-def in_one_line(text: str) -> str:
-    """Without what a terminal would not show, or obey."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def report_from(path: Path, content: Mapping) -> BugReport:

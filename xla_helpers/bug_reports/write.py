@@ -12,9 +12,10 @@ import numpy as np
 from ..errors import headline
 from ..programs import StaticShapeError, compiler_ir, optimised_proto
 from ..startup import describe_machine
+from ..tables import in_one_line
 from .archive import GRAPH, STABLEHLO, write_archive
 from .replay import run_both, run_graph
-from .report import BugReport, Spec, in_one_line
+from .report import BugReport, Spec
 
 RECORDED_FLAGS = (
     "XLA_FLAGS",
@@ -36,7 +37,7 @@ DTYPES = dict(zip(ELEMENTS, NAMES, strict=True))
 
 
 def write_bug_report(
-    path: str | Path, fn: Callable, *args, dumps: str | Path | None = None, timeout: float = 120
+    path: str | Path, fn: Callable, *args, dumps: str | Path | None = None, timeout: float = 300
 ) -> BugReport:
     """Write all that a report on ``fn(*args)`` needs into one zip archive at `path`.
 
@@ -69,8 +70,7 @@ def write_bug_report(
     except StaticShapeError:
         raise
     except (tf.errors.OpError, ValueError) as error:
-        refusal = in_one_line(headline(error))
-        report = replace(report, inputs=_known_inputs(function), obstacle=refusal)
+        report = replace(report, inputs=_known_inputs(function), obstacle=headline(error))
     else:
         inputs, outputs = _specs(module.host_program_shape, function)
         report = replace(report, inputs=inputs, outputs=outputs, obstacle=_obstacle(module))

@@ -15,10 +15,11 @@ from ..figures import (
     guide,
     new_axes,
     picture,
+    plain,
 )
 from ..tables import counted, format_bytes
 from .findings import Findings, FirstCalls, Peaks, Work
-from .wording import drawn, flops, share
+from .wording import flops, share
 
 ENOUGH = 4  # programs from which a line may be extrapolated
 FURTHER = 5  # times as many programs: how far it is extrapolated
@@ -75,7 +76,7 @@ def _draw_dot(ax, place, work, peaks, colour, up):
     height = work.flops / work.seconds
     ax.plot([place, place], [height, roof(place, peaks)], ":", color=colour)
     ax.plot(place, height, "o", color=colour)
-    beside(ax, (place, height), f" {drawn(work.mode)}: {_reached(work, peaks)}", colour, up=up)
+    beside(ax, (place, height), f" {plain(work.mode)}: {_reached(work, peaks)}", colour, up=up)
 
 
 def _log_both(ax):
@@ -140,9 +141,9 @@ def draw_memory(findings: Findings) -> Picture | None:
     if not known:
         return None
     ax = new_axes(3.2)
-    points = {drawn(label): _points(pairs) for label, pairs in known.items()}
+    points = {plain(label): _points(pairs) for label, pairs in known.items()}
     lines = draw_lines(ax, points, marker="o")
-    further = [_draw_on(ax, findings.first_of(x), lines[drawn(x)]) for x in known]
+    further = [_draw_on(ax, findings.first_of(x), lines[plain(x)]) for x in known]
     ax.set_ylim(0, 1.15 * ax.get_ylim()[1])
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda count, _: format_bytes(count)))

@@ -19,6 +19,7 @@ from ..figures import (
     log_durations,
     new_axes,
     picture,
+    plain,
     ring,
     seconds_axis,
     times_axis,
@@ -32,7 +33,6 @@ from .standing import covered_calls
 from .wording import (
     arguments,
     calls_of,
-    drawn,
     end_of,
     frequent,
     in_runs,
@@ -77,11 +77,11 @@ def draw_speed(findings: Findings, races: Mapping) -> Picture | None:
     ax.axvspan(1 / costs.noise, costs.noise, color=GUIDE, alpha=0.15, linewidth=0)
     labels = list(dict.fromkeys(label for _, label, *_ in rows))
     for place, (_, label, ratio, runs) in enumerate(rows):
-        words = ratio.short if len(labels) == 1 else f"{ratio.short}, {drawn(label)}"
+        words = ratio.short if len(labels) == 1 else f"{ratio.short}, {plain(label)}"
         _draw_ratio(ax, place, MARKS[labels.index(label) % len(MARKS)], ratio, runs, words)
     guide(ax, "as fast as the graph", x=1)
     named = [name if label == labels[0] else "" for name, label, *_ in rows]
-    ax.set_yticks(range(len(rows)), named, parse_math=False)
+    ax.set_yticks(range(len(rows)), map(plain, named))
     ax.set_ylim(len(rows) - 0.4, -1.1)
     _ratios_across(ax)
     rings = ", ring: a run" if any(len(runs) > 1 for *_, runs in rows) else ""
@@ -154,7 +154,7 @@ def draw_plan(findings: Findings, races: Mapping) -> Picture | None:
     title = "Time of all calls, first calls included"
     across = "calls" if calls == findings.calls else "calls with the shapes that were raced"
     finish(ax, title, across, "time, log scale")
-    label_lines(ax, {drawn(label): line for label, line in lines.items()})
+    label_lines(ax, {plain(label): line for label, line in lines.items()})
     return picture(ax, f"{title}. After {counted(calls, 'call')}: {'; '.join(told)}.")
 
 
@@ -175,7 +175,7 @@ def _draw_band(ax, counts, costs, label, style):
         low = once.low + counts * each.low
         ax.fill_between(counts, low, high, color=colour, alpha=0.2, linewidth=0)
     values = once.value + counts * each.value
-    return ax.plot(counts, values, style, color=colour, label=drawn(label))[0]
+    return ax.plot(counts, values, style, color=colour, label=plain(label))[0]
 
 
 def _draw_repaid(ax, costs, label, end):
@@ -197,7 +197,7 @@ def draw_layers(findings: Findings, races: Mapping) -> Picture | None:
     modes = list(dict.fromkeys(one.mode for one in findings.layers))
     ax = new_axes(1.1 + 0.34 * sum(map(len, rows.values())))
     draw_bars(ax, rows)
-    ax.set_yticks(range(len(rows)), [end_of(name, NAME) for name in rows], parse_math=False)
+    ax.set_yticks(range(len(rows)), [plain(end_of(name, NAME)) for name in rows])
     seconds_axis(ax.xaxis)
     title = f"Where the time of a call goes, {' and '.join(modes)}"
     told = "; ".join(f"{name}: {_told(bars)}" for name, bars in rows.items())

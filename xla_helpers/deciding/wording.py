@@ -107,11 +107,6 @@ def calls_of(span: Span) -> str:
     return f"{counted(round(value), 'call')} [{low:,.0f}, {high}]"
 
 
-def drawn(name: str) -> str:
-    """A name as a picture takes it: there, a dollar would begin a formula."""
-    return name.replace("$", r"\$")
-
-
 def end_of(path: str, limit: int) -> str:
     """A layer's path; a long one loses its beginning, because its end says which layer it is."""
     return path if len(path) <= limit else f"…{path[1 - limit :]}"

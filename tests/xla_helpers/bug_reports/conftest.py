@@ -46,7 +46,7 @@ def jit(tf):
 def here(tf, monkeypatch):
     """Run archived programs in this process, which has started TensorFlow already."""
 
-    def run_here(function, *arguments, flags, timeout):
+    def run_here(function, *arguments, **limits):
         return Run(json.loads(json.dumps(function(*arguments))), "", "", 0.0)
 
     monkeypatch.setattr(replay, "run_in_process", run_here)

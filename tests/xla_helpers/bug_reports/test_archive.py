@@ -2,6 +2,7 @@
 
 import bz2
 import json
+import os
 import random
 import struct
 import tracemalloc
@@ -75,6 +76,14 @@ def test_what_could_not_be_read_is_not_written(report, archive, monkeypatch):
     assert archive.read_bytes() == before
 
 
+def test_an_archive_that_cannot_be_written_leaves_the_old_one(report, archive, monkeypatch):
+    before = archive.read_bytes()
+    monkeypatch.setattr(os, "access", lambda *arguments: False)
+    with pytest.raises(PermissionError, match="report.zip"):
+        write_archive(report, {})
+    assert archive.read_bytes() == before and list(archive.parent.iterdir()) == [archive]
+
+
 def test_the_schema_knows_every_dtype():
     schema = json.loads(read_data("report.schema.json"))
     dtypes = schema["$defs"]["specs"]["items"]["properties"]["dtype"]["enum"]
@@ -85,7 +94,7 @@ def test_what_is_no_report_is_refused(archive):
     with pytest.raises(FileNotFoundError):
         read_bug_report(archive)
     archive.mkdir()
-    refused(archive, "report.zip is no bug report: no file")
+    refused(archive, "report.zip is no bug report: not a regular file")
     archive.rmdir()
     archive.write_text("hello")
     refused(archive, "report.zip is no bug report: BadZipFile: File is not a zip file")
@@ -154,7 +163,7 @@ def test_a_file_too_large_is_refused(report, archive, monkeypatch):
     monkeypatch.setattr(room, "LARGEST_REPORT", 10)
     refused(archive, "report.json is larger than 10 bytes")
     monkeypatch.setattr(room, "LARGEST", 10)
-    refused(archive, "no bug report: no file of at most 10 bytes")
+    refused(archive, "no bug report: larger than 10 bytes")
 
 
 def test_a_bomb_stays_packed(archive, monkeypatch):

@@ -11,7 +11,6 @@ from xla_helpers.deciding.wording import (
     arguments,
     arguments_of,
     calls_of,
-    drawn,
     end_of,
     ended,
     flops,
@@ -108,7 +107,3 @@ def test_names_in_a_line():
     assert listed("abc", 2) == "a, b and 1 other"
     assert shapes_of(FirstCalls("XLA", 0, (FirstCall(0, 1.0),))) == "1 shape"
     assert (the("graph"), the("XLA")) == ("the graph", "XLA")
-
-
-def test_a_dollar_begins_no_formula():
-    assert drawn("a$b$") == r"a\$b\$"

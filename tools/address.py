@@ -4,7 +4,9 @@ import argparse
 import re
 import sys
 
-from tools.collection import ROOT, paths
+from tools.collection import ROOT, UsageError, paths
+from tools.commands import carried_out
+from xla_helpers.writing import write_files
 
 PLACEHOLDER = "OWNER/xla-tensorflow-notebooks"
 ADDRESS = r"[A-Za-z0-9][A-Za-z0-9-]*/[\w-]+(?:\.(?!git\b)[\w-]+)*"
@@ -24,16 +26,27 @@ def main(arguments=None, root=ROOT):
     address = parser.parse_args(arguments).address
     if not re.fullmatch(ADDRESS, address):
         parser.error(f"{address!r} is not of the form owner/name; try: make address REPO=me/notes")
-    old = current(root)
+    return carried_out("address", lambda: write_address(address, root))
+
+
+def write_address(address, root):
+    """Write the address into all files that carry it, or into none."""
+    old, changed = current(root), {}
     for path in files(root):
-        rewrite(path, old, address)
-    print(f"The address is {address}.")
+        text = path.read_bytes().decode("utf-8", "surrogateescape")  # as it is, whatever it is
+        if (new := rewritten(text, old, address)) != text:
+            changed[path] = new.encode("utf-8", "surrogateescape")
+    write_files(changed)
+    print(*(f"  {path.name}" for path in changed), f"The address is {address}.", sep="\n")
 
 
 def current(root=ROOT):
     """The owner/name that pyproject.toml holds."""
-    text = (root / "pyproject.toml").read_text(encoding="utf-8")
-    return re.search(rf'(?m)^Repository = "https://github\.com/({ADDRESS})"$', text)[1]
+    text = (root / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
+    found = re.search(rf'(?m)^Repository = "https://github\.com/({ADDRESS})"$', text)
+    if not found:
+        raise UsageError(f'{root / "pyproject.toml"} has no line: Repository = "https://…"')
+    return found[1]
 
 
 def files(root=ROOT):
@@ -52,16 +65,11 @@ def links(text, address):
     return set(re.findall(plain, text)) | set(re.findall(ours, text))
 
 
-def rewrite(path, old, new):
-    text = path.read_bytes().decode("utf-8")
-    changed = text
+def rewritten(text, old, new):
     for address in links(text, old) | {old}:
-        changed = re.sub(rf"(?<![\w-]){re.escape(address)}{END}", new, changed)
+        text = re.sub(rf"(?<![\w-]){re.escape(address)}{END}", new, text)
     # "git clone ..." is followed by "cd name".
-    changed = re.sub(rf"(?m)^(\s*cd ){re.escape(name_of(old))}$", rf"\g<1>{name_of(new)}", changed)
-    if changed != text:
-        path.write_bytes(changed.encode("utf-8"))
-        print(f"  {path.name}")
+    return re.sub(rf"(?m)^(\s*cd ){re.escape(name_of(old))}$", rf"\g<1>{name_of(new)}", text)
 
 
 def name_of(address):

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import nbformat
 
+from xla_helpers.errors import headline
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -40,7 +42,17 @@ def number_of(path):
 
 
 def read(path):
-    return nbformat.read(path, as_version=4)
+    """A notebook. Raises: UsageError, in one line, for a file that holds none."""
+    wrong = {}
+    try:
+        notebook = nbformat.read(path, as_version=4, capture_validation_error=wrong)
+        for error in wrong.values():
+            raise error
+        return notebook
+    except OSError:
+        raise
+    except Exception as error:  # nbformat raises whatever the content leads it to
+        raise UsageError(f"{path} is no notebook: {headline(error)}") from error
 
 
 def read_all(root=ROOT):
@@ -49,7 +61,8 @@ def read_all(root=ROOT):
 
 
 def title_of(notebook):
-    return notebook.cells[0].source.splitlines()[0].removeprefix("# ")
+    first = notebook.cells[0].source if notebook.cells else ""
+    return first.partition("\n")[0].removeprefix("# ")
 
 
 def is_for_colab(cell):

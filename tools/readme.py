@@ -5,8 +5,9 @@ import re
 from operator import attrgetter
 
 from tools import overview
-from tools.collection import number_of, read_all, recorders
+from tools.collection import UsageError, number_of, read_all, recorders
 from tools.recorded import results
+from xla_helpers.writing import write_file, write_files
 
 ROW = re.compile(
     r"^(?P<before>\| (?P<number>\d\d) \| \[(?P<title>.+?)\]\(notebooks/(?P<file>.+?)\) \|[^|]+\|)"
@@ -31,12 +32,20 @@ def keep_cost(name, seconds, peak, root):
     def with_cost(row):
         return row["before"] + cost if row["file"] == name else row.group()
 
-    readme.write_text(ROW.sub(with_cost, readme.read_text()))
+    write_file(readme, ROW.sub(with_cost, text_of(readme)))
+
+
+def text_of(readme):
+    """The README's text. Raises: UsageError, in one line, where it is in no UTF-8."""
+    try:
+        return readme.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{readme} is not in UTF-8") from error
 
 
 def costs(root):
     """Number of a notebook to its title, seconds and memory, as the table says."""
-    rows = ROW.finditer((root / "README.md").read_text())
+    rows = ROW.finditer(text_of(root / "README.md"))
     return {
         row["number"]: {key: row[key] for key in ("title", "seconds", "memory")} for row in rows
     }
@@ -45,7 +54,7 @@ def costs(root):
 def keep_overview(root):
     """Draw README.png from the results, and write what stands below it."""
     readme = root / "README.md"
-    text = readme.read_text() if readme.exists() else ""
+    text = text_of(readme) if readme.exists() else ""
     if START not in text:
         return
     recorded = results(root)
@@ -53,19 +62,21 @@ def keep_overview(root):
         text = between(text, START, opening(recorded, root))
         if EXAMPLE in text and (shown := example(recorded)):
             text = between(text, EXAMPLE, shown)
-        (root / "README.png").write_bytes(overview.draw(recorded).png)
-        readme.write_text(text)
+        write_files({root / "README.png": overview.draw(recorded).png, readme: text})
 
 
 def keep_bench(part, table, root):
     """Write a table of `make bench`. part: "races" or "medians"."""
     readme = root / "README.md"
-    readme.write_text(between(readme.read_text(), BENCH.format(part), f"\n{table}\n"))
+    text = text_of(readme)
+    write_file(readme, between(text, BENCH.format(part), f"\n{table}\n"))
 
 
 def between(text, start, new):
     """The text with `new` from the line `start` to the end mark that follows it."""
-    before, rest = text.split(start)
+    before, _, rest = text.partition(start)
+    if start in rest or END not in rest:
+        raise UsageError(f"README.md must hold once, and below it {END}: {start}")
     return before + start + new + END + rest.split(END, 1)[1]
 
 

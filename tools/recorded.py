@@ -4,12 +4,13 @@ import shutil
 
 from tools.collection import UsageError, read_all, recorders
 from xla_helpers import read_results
+from xla_helpers.writing import write_files
 
 
 def results(root):
     """What the folder holds."""
-    folder = root / "results"
-    found, skipped = read_results(folder) if folder.is_dir() else ([], {})
+    files = sorted((root / "results").glob("*.json"))
+    found, skipped = read_results(files) if files else ([], {})
     if skipped:
         reasons = "".join(f"\n  {path}: {reason}" for path, reason in skipped.items())
         raise UsageError(f"results/ holds what is no result:{reasons}")
@@ -30,15 +31,14 @@ def keep_results(path, fresh, root):
     What it recorded earlier and no longer does goes, of whatever subject, and so does what no
     notebook records.
     """
-    folder = root / "results"
-    owners = recorders(read_all(root))
-    for old in folder.glob("*.json"):
+    folder, owners = root / "results", recorders(read_all(root))
+    found = [new for new in fresh.glob("*.json") if owners.get(name_in(new)) == path]
+    if found:
+        folder.mkdir(exist_ok=True)
+    write_files({folder / new.name: new.read_bytes() for new in found})
+    for old in set(folder.glob("*.json")) - {folder / new.name for new in found}:
         if owners.get(name_in(old), path) == path:
             old.unlink()
-    for new in fresh.glob("*.json"):
-        if owners.get(name_in(new)) == path:
-            folder.mkdir(exist_ok=True)
-            shutil.move(new, folder / new.name)
 
 
 def name_in(file):

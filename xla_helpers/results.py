@@ -20,6 +20,7 @@ from .startup import machine_facts
 from .subjects import Subject, fingerprint, subject_of
 from .tables import cut
 from .timing import Measurement
+from .writing import write_file
 
 FORMAT = 3  # of the files that are written
 READABLE = (2, FORMAT)  # 2 is 3 without earlier runs; a reader refuses others
@@ -234,13 +235,10 @@ def _earlier(path, content):
 
 
 def _write(path, content):
-    """Replace the file at once, so that an interruption leaves the old one."""
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     if len(text) > LARGEST:
         raise ValueError("this is too large for a result: record fewer runs or rounds")
-    new = path.with_suffix(f".{_mark(os.getpid())}.new")  # another process may write, too
-    new.write_text(text, encoding="utf-8")
-    os.replace(new, path)
+    write_file(path, text)
 
 
 def _made(folder) -> Path:
@@ -324,16 +322,19 @@ def _seconds(m):
     return {"first": m.first, "samples": list(m.samples), "calls": m.calls}
 
 
-def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
+def read_results(
+    *places: Path | str | Iterable[Path | str],
+) -> tuple[list[Result], dict[str, str]]:
     """Read results, from files and from all JSON files in folders.
 
-    places: the files and folders, by default the one to which `record` writes. Introduced in
-    notebook 05, explained in notebook 12.
+    places: the files and folders, or lists of them, by default the one to which `record` writes.
+    Links to folders are not followed, and neither a whole file system nor a folder that holds
+    the user's home is searched. Introduced in notebook 05, explained in notebook 12.
 
-    Returns: the results, and for each file that was skipped the reason.
+    Returns: the results, and for each file or folder that was skipped the reason.
     """
     results, skipped = [], {}
-    for path in _files(places or [results_folder()], skipped):
+    for path in _files(_each(places or [results_folder()]), skipped):
         try:
             results.append(_read(path))
         except (OSError, ValueError, RecursionError) as error:
@@ -341,18 +342,48 @@ def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
     return results, skipped
 
 
+def _each(places):
+    """Every place on its own: a text is one, and a list holds some."""
+    for place in places:
+        if isinstance(place, str | os.PathLike):
+            yield place
+        else:
+            yield from _each(place)
+
+
 def _files(places: Iterable[Path | str], skipped: dict[str, str]):
+    for place in places:
+        reason = _too_wide(place)
+        if reason:
+            skipped[str(place)] = reason
+        elif os.path.isdir(place):
+            yield from _json_files(place, skipped)
+        else:
+            yield Path(place)
+
+
+def _too_wide(place):
+    """Why this cannot be meant as a place of results; "" where it can."""
+    if not os.fspath(place):
+        return "an empty name"
+    if not os.path.isdir(place):
+        return ""
+    path, home = Path(os.path.realpath(place)), Path(os.path.realpath(os.path.expanduser("~")))
+    if path == Path(path.anchor):
+        return "a whole file system is not searched: name a folder in it"
+    if path in (home, *home.parents):
+        return "the home of a user is not searched as a whole: name a folder in it"
+    return ""
+
+
+def _json_files(folder, skipped):
     def refuse(error):
         skipped[str(error.filename)] = f"cannot be opened: {error.strerror}"
 
-    for place in map(Path, places):
-        if not place.is_dir():
-            yield place
-            continue
-        for folder, _, names in sorted(os.walk(place, onerror=refuse)):
-            for name in sorted(names):
-                if name.lower().endswith(".json"):
-                    yield Path(folder, name)
+    for below, _, names in sorted(os.walk(folder, onerror=refuse)):
+        for name in sorted(names):
+            if name.lower().endswith(".json"):
+                yield Path(below, name)
 
 
 def _read(path):

@@ -1,6 +1,7 @@
 """`make address`, on a small repository of its own."""
 
 import json
+import os
 
 import pytest
 
@@ -64,6 +65,31 @@ def test_what_is_no_address_is_refused(repository, capsys, given):
     assert info.value.code == 2
     assert "is not of the form owner/name" in capsys.readouterr().err
     assert (repository / "README.md").read_text() == before
+
+
+def test_all_files_carry_the_new_address_or_none_does(repository, capsys, monkeypatch):
+    files = address.files(repository)
+    before = [path.read_bytes() for path in files]
+    for locked in files:
+        monkeypatch.setattr(os, "access", lambda path, mode, locked=locked: path != locked)
+        assert address.main(["me/lessons"], root=repository) == 1
+        assert capsys.readouterr() == ("", f"address: {locked}: Permission denied\n")
+        assert [path.read_bytes() for path in files] == before
+
+
+def test_a_project_without_an_address_is_one_line(repository, capsys):
+    (repository / "pyproject.toml").write_text("[project]\n")
+    assert address.main(["me/lessons"], root=repository) == 2
+    assert capsys.readouterr().err.startswith("address: ")
+    (repository / "pyproject.toml").unlink()
+    assert address.main(["me/lessons"], root=repository) == 1
+    assert "pyproject.toml: No such file" in capsys.readouterr().err
+
+
+def test_what_is_no_utf_8_stays_as_it_is(repository):
+    (repository / "README.md").write_bytes(b"\xff github.com/OWNER/notebooks")
+    assert address.main(["me/lessons"], root=repository) == 0
+    assert (repository / "README.md").read_bytes() == b"\xff github.com/me/lessons"
 
 
 def test_a_stray_address_is_found():

@@ -27,6 +27,14 @@ def test_what_is_not_there_cannot_be_chosen(tmp_path, save):
         collection.choose(["7"], tmp_path)
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"nbformat": 4}', "[" * 100_000])
+def test_what_is_no_notebook_is_named_in_one_line(tmp_path, text):
+    (tmp_path / "a.ipynb").write_text(text)
+    with pytest.raises(collection.UsageError, match=r"a\.ipynb is no notebook: .+") as caught:
+        collection.read(tmp_path / "a.ipynb")
+    assert "\n" not in str(caught.value)
+
+
 def test_a_comparison_leads_to_the_notebook_that_records_it(tmp_path, save):
     one = save(tmp_path / "notebooks", "01_one", 'xh.record("sum", found, "a sum")')
     many = 'xh.record(\n    "mean", found, "a mean")\nrecord(name, found)\nrecorded("no")'

@@ -9,6 +9,7 @@ import pytest
 from tools import readme
 from tools.collection import (
     ROOT,
+    UsageError,
     names_recorded,
     number_of,
     paths,
@@ -165,6 +166,22 @@ def test_without_its_comparison_the_example_stays(project):
     readme.keep_overview(project)
     text = (project / "README.md").read_text()
     assert "*Measured on A processor.*" in text and f"{readme.EXAMPLE}\nold\n" in text
+
+
+def test_what_cannot_be_written_changes_neither_picture_nor_words(project):
+    (project / "README.png").mkdir()
+    before = (project / "README.md").read_bytes()
+    with pytest.raises(IsADirectoryError, match="README.png"):
+        readme.keep_overview(project)
+    assert (project / "README.md").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "text", ["", "start\n", f"{readme.END}\nstart", f"start\nstart\n{readme.END}"]
+)
+def test_a_readme_without_its_marks_is_refused(text):
+    with pytest.raises(UsageError, match="must hold once.+: start"):
+        readme.between(text, "start", "new")
 
 
 def test_of_two_examples_the_newest_is_shown():

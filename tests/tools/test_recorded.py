@@ -1,5 +1,8 @@
 """The folder results/: what a refreshed notebook recorded, and nothing that no notebook records."""
 
+import errno
+import os
+
 import pytest
 
 from tools.collection import ROOT, UsageError, number_of, read_all, recorders, text_of
@@ -61,6 +64,17 @@ def test_what_the_notebook_does_not_name_stays_out(project, result):
     write(project / "fresh", "other", result("other", graph=0.2, XLA=0.1))
     keep_results(project / "notebooks" / "02_two.ipynb", project / "fresh", project)
     assert names(project) == ["mean", "sum"]
+
+
+def test_what_cannot_be_kept_loses_nothing(project, result, monkeypatch):
+    def fail(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    write(project / "fresh", "sum", result("sum", what="new", graph=0.2, XLA=0.1))
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="No space left"):
+        keep_results(project / "notebooks" / "01_one.ipynb", project / "fresh", project)
+    assert names(project) == ["mean", "product", "sum"]
 
 
 def test_the_folder_holds_results_alone(project):

@@ -77,6 +77,15 @@ def test_recording_again_replaces(folder, examples):
     assert [path.name for path in folder.iterdir()] == [FILE]
 
 
+def test_what_cannot_be_written_leaves_the_old_file(folder, examples, monkeypatch):
+    path = record("fused-sum", examples.comparison(eager=1.0), WHAT)
+    before = path.read_bytes()
+    monkeypatch.setattr(os, "access", lambda *arguments: False)
+    with pytest.raises(PermissionError, match=FILE):
+        record("fused-sum", examples.comparison(eager=2.0), WHAT)
+    assert [one.read_bytes() for one in folder.iterdir()] == [before]
+
+
 @pytest.mark.parametrize(
     "changes",
     [{"model": "11111111"}, {"code": "11111111"}, {"arguments": ("float32[6, 4]",)}],
@@ -500,6 +509,59 @@ def test_what_is_no_file_is_skipped(tmp_path):
     os.mkfifo(tmp_path / "pipe.json")
     found, skipped = read_results(tmp_path)
     assert (found, list(skipped.values())) == ([], ["not a regular file"])
+
+
+@pytest.mark.parametrize("given", [str, lambda place: [place], lambda place: [[str(place)]]])
+def test_a_text_is_one_place_and_a_list_holds_some(folder, examples, given):
+    path = record("fused-sum", examples.comparison(eager=1.0), WHAT)
+    for place in (path, folder):
+        (result,), skipped = read_results(given(place))
+        assert (result.path, skipped) == (path, {})
+    assert read_results([]) == ([], {})
+
+
+@pytest.fixture
+def nothing_is_searched(monkeypatch, tmp_path):
+    """A home, below which nothing may be searched."""
+
+    def refuse(*place, **options):
+        raise AssertionError(f"searched: {place}")
+
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "home").mkdir()
+    monkeypatch.setattr("os.walk", refuse)
+    return tmp_path / "home"
+
+
+@pytest.mark.parametrize("place", ["/", "//", "/tmp/..", *"class/07"])
+def test_a_file_system_is_not_searched(nothing_is_searched, monkeypatch, tmp_path, place):
+    monkeypatch.chdir(tmp_path)
+    found, skipped = read_results(place)
+    assert found == [] and list(skipped) == [place]
+    if place.startswith("/"):
+        assert skipped[place] == "a whole file system is not searched: name a folder in it"
+
+
+@pytest.mark.parametrize("above", [".", "..", "link"])
+def test_a_home_is_not_searched_as_a_whole(nothing_is_searched, above):
+    (nothing_is_searched / "link").symlink_to(nothing_is_searched)
+    place = nothing_is_searched / above
+    expected = "the home of a user is not searched as a whole: name a folder in it"
+    assert read_results(place) == ([], {str(place): expected})
+
+
+@pytest.mark.parametrize("place", ["", "a" * 5000, "a\0b"])
+def test_what_names_no_place_is_skipped(nothing_is_searched, place):
+    found, skipped = read_results(place)
+    assert found == [] and list(skipped) == [place]
+
+
+def test_links_to_folders_are_not_followed(folder, tmp_path, examples):
+    record("fused-sum", examples.comparison(eager=1.0), WHAT)
+    (tmp_path / "named").mkdir()
+    (tmp_path / "named" / "out").symlink_to(folder)
+    assert read_results(tmp_path / "named") == ([], {})
+    assert len(read_results(tmp_path / "named" / "out")[0]) == 1
 
 
 def test_a_mark_of_byte_order_does_no_harm(folder, tmp_path, examples):

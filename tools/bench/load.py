@@ -13,7 +13,8 @@ BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: sum(rang
 @contextmanager
 def every_core_loaded() -> Iterator[None]:
     """As many processes as there are cores for this one compute until the block ends."""
-    busy = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(usable_cores())]
+    alone = {"start_new_session": True}  # a terminal's Ctrl-C is for us
+    busy = [subprocess.Popen([sys.executable, "-c", BUSY], **alone) for _ in range(usable_cores())]
     try:
         yield
     finally:

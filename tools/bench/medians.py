@@ -46,10 +46,10 @@ def one_pass() -> dict[str, dict[str, float]]:
     """What each tool finds: tool to name of a function to seconds."""
     with TemporaryDirectory() as folder:
         test, file = Path(folder, "test_functions.py"), Path(folder, "medians.json")
-        test.write_text(TEST)
+        test.write_text(TEST, encoding="utf-8")
         alone = ["-q", "--rootdir", folder, "-c", "/dev/null", "-p", "no:cacheprovider"]
         _run("pytest", *alone, f"--benchmark-json={file}", test)
-        found = json.loads(file.read_text())["benchmarks"]
+        found = json.loads(file.read_text(encoding="utf-8"))["benchmarks"]
         medians = {one["params"]["name"]: one["extra_info"] for one in found}
     return {tool: {x: medians[x][tool] for x in medians} for tool in (OURS, *OTHERS)}
 

@@ -19,6 +19,7 @@ import xla_helpers as xh
 from tools.bench import medians, races
 from tools.bench.load import every_core_loaded
 from tools.collection import ROOT
+from tools.commands import DONE, FAILED, carried_out
 from tools.readme import keep_bench
 
 CLAIMED = 0.05  # share of races in which a difference may be claimed where there is none
@@ -73,9 +74,12 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     if set(options.parts) - set(PARTS):
         parser.error(f"the parts are {' and '.join(PARTS)}")
+    return carried_out("bench", lambda: run_parts(options.parts or PARTS, options.share))
+
+
+def run_parts(parts, share):
     xh.prepare_tensorflow()
-    missed = [run_part(part, options.share) for part in options.parts or PARTS]
-    return 1 if any(missed) else 0
+    return FAILED if any([run_part(part, share) for part in parts]) else DONE
 
 
 def run_part(part, share):

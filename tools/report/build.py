@@ -15,24 +15,44 @@ from glob import glob
 from pathlib import Path
 
 from tools.collection import ROOT, UsageError, number_of, read_all, recorders
+from tools.commands import carried_out
 from tools.report.page import page
 from xla_helpers import read_results
+from xla_helpers.tables import in_one_line
+from xla_helpers.writing import writable, write_file
 
 
 def main(arguments=None):
     options = parser().parse_args(arguments)
-    try:
-        here, *elsewhere = options.places or named_places() or [usual_place()]
-        own, others, skipped = gather(here, elsewhere)
-        options.out.parent.mkdir(parents=True, exist_ok=True)
-        options.out.write_text(page(own, others, skipped), encoding="utf-8", errors="replace")
-    except (UsageError, OSError) as error:
-        print(f"report: {error}", file=sys.stderr)
-        return 1
+    return carried_out("report", lambda: build(options.places, options.out))
+
+
+def build(places, out):
+    """Write the report, and name the files that it could not read."""
+    here, *elsewhere = places or named_places() or [usual_place()]
+    own, others, skipped = gather(here, elsewhere)
+    replace_report(out, page(own, others, skipped))
     for path, reason in skipped.items():
-        print(f"report: skipped {path}: {reason}", file=sys.stderr)
-    print(f"{len(own)} comparisons of this machine, {len(others)} of others: {options.out}")
-    return 0
+        print(f"report: skipped {in_one_line(path)}: {in_one_line(reason)}", file=sys.stderr)
+    print(
+        f"{len(own)} comparisons of this machine, {len(others)} of others: {in_one_line(str(out))}"
+    )
+
+
+def replace_report(out, text):
+    """Write the page where there is nothing, or an earlier report, and over nothing else."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    start = text.partition("</title>")[0].encode()
+    target = writable(out)
+    if target.exists() and not starts_with(target, start):
+        raise UsageError(f"{out} is no earlier report; name another file, or remove it")
+    write_file(target, text)
+
+
+def starts_with(path, start):
+    """Whether a file has this beginning, or is empty."""
+    with open(path, "rb") as file:
+        return file.read(len(start)) in (start, b"")
 
 
 def parser():
@@ -42,7 +62,7 @@ def parser():
         "--out",
         type=Path,
         default=ROOT / "build" / "report.html",
-        help="file to write (default build/report.html)",
+        help="file to write; an earlier report is replaced (default build/report.html)",
     )
     return top
 

@@ -1,48 +1,60 @@
 """Build the site: the README, the notebooks with their committed outputs and the reference of the
 helpers, as HTML in build/site.
 
-Nothing is executed, and the pages ask no other host for anything.
+Nothing is executed, and the pages ask no other host for anything. What stands in the folder and
+is not of an earlier site stays.
 """
 
 import argparse
+import os
 import re
 import shutil
 import sys
 import tempfile
 import tomllib
+from io import StringIO
 from pathlib import Path
 
 import nbformat
-from sphinx.cmd.build import main as sphinx
+from sphinx.application import Sphinx
+from sphinx.errors import SphinxError
+from sphinx.util.console import strip_colors
+from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from tools.address import PLACEHOLDER, current
-from tools.collection import ROOT, is_for_colab, number_of, read_all, title_of
+from tools.collection import ROOT, UsageError, is_for_colab, number_of, read_all, title_of
+from tools.commands import carried_out
 from tools.site import reference
+from xla_helpers.errors import headline
 from xla_helpers.pages import render
+from xla_helpers.tables import in_one_line
+from xla_helpers.writing import holds_others, write_file, write_folder
 
 PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md"}
+ELSE = "name another folder, or remove it"
 STUB = "xla_helpers/__init__.pyi"  # lists what the page of reference explains
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-TITLE = (ROOT / "README.md").read_text().splitlines()[0].removeprefix("# ")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TITLE = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
 SETTINGS = {
     "project": TITLE,
     "author": PROJECT["authors"][0]["name"],
-    "extensions": "myst_nb,sphinx.ext.autodoc,tools.site.reference",
-    "add_module_names": 0,
+    "extensions": ["myst_nb", "sphinx.ext.autodoc", "tools.site.reference"],
+    "add_module_names": False,
     "autodoc_typehints_format": "short",
     "default_role": "py:obj",
     "highlight_language": "none",
     "html_theme": "furo",
     "html_title": TITLE,
     "nb_execution_mode": "off",
-    "html_copy_source": 0,
-    "html_use_index": 0,
-    "html_domain_indices": 0,
-    "html_show_sphinx": 0,
-    "html_show_copyright": 0,
+    "nb_render_markdown_format": "myst",  # outputs that are Markdown may hold tables
+    "html_copy_source": False,
+    "html_use_index": False,
+    "html_domain_indices": False,
+    "html_show_sphinx": False,
+    "html_show_copyright": False,
     "myst_heading_anchors": 3,
-    "html_static_path": "_static",
-    "html_css_files": "house.css,site.css",
+    "html_static_path": ["_static"],
+    "html_css_files": ["house.css", "site.css"],
 }
 
 
@@ -55,45 +67,60 @@ def main(arguments=None):
         help="folder to write; an earlier site in it is replaced (default build/site)",
     )
     out = parser.parse_args(arguments).out
-    if out.exists() and not is_ours(out):
-        print(f"site: {out} holds something else; name an empty folder", file=sys.stderr)
-        return 1
-    settings = [f"-D{name}={value}" for name, value in SETTINGS.items()]
+    return carried_out("site", lambda: build(out))
+
+
+def build(out):
+    """Build the site beside and bring it into the folder. Returns: 1 where it is not whole."""
+    if holds_others(out) or (out / "guide.html").exists():  # the second: a workshop
+        raise UsageError(f"{out} holds files that no earlier site lists; {ELSE}")
     with tempfile.TemporaryDirectory() as folder:  # myst-nb writes beside its output as well
         source, html, cache = (Path(folder, name) for name in ("source", "html", "cache"))
         gather(ROOT, source)
-        places = ["-d", str(cache), str(source), str(html)]
-        status = sphinx(["-C", "-W", "--keep-going", "-q", "-j", "auto", *settings, *places])
-        if status == 0:
-            shutil.rmtree(out, ignore_errors=True)
-            shutil.move(html, out)
-            print(f"{len(list(out.glob('*.html')))} pages; open {out / 'index.html'}")
+        if not write_pages(source, html, cache):
+            return 1
+        kept, pages = write_folder(html, out), len(list(html.glob("*.html")))
+    for path in kept:
+        line = f"site: kept {path}: no earlier site wrote it so; {ELSE}"
+        print(in_one_line(line), file=sys.stderr)
+    print(f"{pages} pages; open {in_one_line(str(out / 'index.html'))}")
     if current() == PLACEHOLDER:
         print("links still name OWNER: `make address REPO=owner/name` writes yours")
-    return status
+    return 1 if kept else 0
 
 
-def is_ours(folder):
-    """Whether a folder is empty or an earlier site, and so may be replaced."""
-    return folder.is_dir() and (not any(folder.iterdir()) or (folder / "objects.inv").is_file())
+def write_pages(source, html, cache):
+    """Let Sphinx make the pages. Returns: whether it could; what it says is on stderr."""
+    said, options = StringIO(), {"warningiserror": True, "parallel": os.cpu_count()}
+    try:
+        with patch_docutils(source), docutils_namespace():
+            sphinx = Sphinx(source, None, html, cache, "html", SETTINGS, None, said, **options)
+            sphinx.build()
+        return sphinx.statuscode == 0
+    except SphinxError as error:
+        said.write(f"site: {headline(error)}\n")
+        return False
+    finally:
+        print(strip_colors(said.getvalue()), end="", file=sys.stderr)
 
 
 def gather(root, source):
     """Copy what becomes a page into one new folder, in the form that Sphinx reads."""
     source.mkdir()
-    notebooks = read_all(root)
+    notebooks, readme = read_all(root), (root / "README.md").read_text(encoding="utf-8")
     for path, notebook in notebooks.items():
         nbformat.write(for_sphinx(notebook), source / path.name)
     for name, page in PAGES.items():
-        (source / page).write_text(for_the_site((root / name).read_text()))
-    with open(source / "index.md", "a") as index:
-        index.write(contents(notebooks))
-    for picture in re.findall(r"\]\((\w+\.png)\)", (root / "README.md").read_text()):
+        text = for_the_site((root / name).read_text(encoding="utf-8"))
+        more = contents(notebooks) if page == "index.md" else ""
+        write_file(source / page, text + more)
+    for picture in re.findall(r"\]\((\w+\.png)\)", readme):
         shutil.copy(root / picture, source)
     shutil.copy(root / "LICENSE", source)
-    (source / "reference.rst").write_text(reference.page((root / STUB).read_text()))
+    stub = (root / STUB).read_text(encoding="utf-8")
+    write_file(source / "reference.rst", reference.page(stub))
     (source / "_static").mkdir()
-    (source / "_static" / "house.css").write_text(render("house.css.j2"))
+    write_file(source / "_static" / "house.css", render("house.css.j2"))
     shutil.copy(Path(__file__).with_name("site.css"), source / "_static")
 
 

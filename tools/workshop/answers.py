@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 def read_answers(path):
     """The answers in a file. Raises: ValueError for what is no answer."""
     answers = []
-    for exercise, entries in tomllib.loads(path.read_text()).items():
+    for exercise, entries in tomllib.loads(path.read_text(encoding="utf-8")).items():
         for number, entry in enumerate(entries, start=1):
             if "answer" not in entry or set(entry) - {"answer", "hint"}:
                 raise ValueError(

@@ -153,7 +153,7 @@ def shorten(text):
 
 def entries():
     """Notebook to cell to what guesses.toml says of its question."""
-    return tomllib.loads(ADVICE.read_text())
+    return tomllib.loads(ADVICE.read_text(encoding="utf-8"))
 
 
 def advice():

@@ -22,12 +22,12 @@ FOLDED = (
 )
 
 
-def hand_out(made, path):
-    """Write a learner copy, but never over one that differs: somebody may have worked in it."""
-    if path.exists() and sources(read(path)) != sources(made):
-        print(f"kept {path}: it differs from the new copy; remove it to get that one")
-    else:
-        nbformat.write(made, path)
+def differs(path, made):
+    """Whether the text of a learner copy is another than that of the new one at `made`.
+
+    Outputs and metadata do not count. Raises: UsageError when there is no notebook at `path`.
+    """
+    return sources(read(path)) != sources(read(made))
 
 
 def sources(notebook):

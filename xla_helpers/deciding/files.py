@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..results import FOLDER, Result, read_results, results_folder
+from ..writing import write_file
 from .findings import Findings, read, write
 from .page import write_page
 
@@ -61,10 +62,7 @@ class Files:
             content = json.loads(path.read_text(encoding="utf-8")) | {"name": name}
             mark = path.name.removesuffix(".json").rpartition(".")[2]
             text = json.dumps(content, indent=1) + "\n"
-            copy = results_folder() / f"{name}.{mark}.json"
-            beside = copy.with_suffix(f".{os.getpid()}.new")
-            beside.write_text(text, encoding="utf-8")
-            os.replace(beside, copy)
+            write_file(results_folder() / f"{name}.{mark}.json", text)
 
     def _races(self, findings):
         races = {}

@@ -5,13 +5,13 @@ writes is a `Findings` with the fields that it knows; `merged` puts one beside t
 """
 
 import json
-import os
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
 import cattrs
 
 from ..operations import Refusal
+from ..writing import write_file
 
 PADDED = "XLA, padded"
 """The label of XLA on arguments that were made larger, so that fewer shapes come."""
@@ -318,9 +318,7 @@ def merged(findings: Findings, more: Findings) -> Findings:
 
 def write(findings: Findings, path: Path) -> None:
     """Write it as JSON, complete or not at all."""
-    beside = path.with_suffix(f".{os.getpid()}.new")  # another process may write, too
-    beside.write_text(json.dumps(cattrs.unstructure(findings), indent=1) + "\n", encoding="utf-8")
-    os.replace(beside, path)
+    write_file(path, json.dumps(cattrs.unstructure(findings), indent=1) + "\n")
 
 
 def read(path: Path) -> Findings:

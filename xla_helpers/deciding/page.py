@@ -1,12 +1,12 @@
 """The page of a decision: one text, as Markdown to paste and as HTML that stands alone."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from ..figures import Picture
 from ..pages import page_of
 from ..tables import counted
+from ..writing import write_file
 from . import resources, sameness, sections, speeds
 from .findings import Findings
 from .markdown import Markdown, embedded, fill, image
@@ -39,11 +39,11 @@ def write_page(findings: Findings, races: Mapping, folder: Path) -> Path:
         pictures = draw_all(findings, races)
     for name in DRAW:
         path = folder / f"{name}.png"
-        _replace(path, pictures[name].png) if name in pictures else path.unlink(missing_ok=True)
+        write_file(path, pictures[name].png) if name in pictures else path.unlink(missing_ok=True)
     text = page(findings, races, pictures)
     html = page_of(embedded(text, pictures), f"Does XLA pay for {findings.name}?")
-    _replace(folder / "decision.md", f"{text}\n".encode())
-    _replace(folder / "decision.html", html.encode())
+    write_file(folder / "decision.md", f"{text}\n")
+    write_file(folder / "decision.html", html)
     return folder / "decision.html"
 
 
@@ -90,10 +90,3 @@ def _section(findings, races, title, pictures):
         "Reproduce": lambda: sections.reproduce(findings),
     }
     return Markdown(f"## {title}\n\n{write[title]()}")
-
-
-def _replace(path, content):
-    """Write a file complete or not at all."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.new")
-    beside.write_bytes(content)
-    os.replace(beside, path)

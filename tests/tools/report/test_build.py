@@ -1,5 +1,6 @@
 """The report as one page: pictures inside, foreign files named, nothing taken on trust."""
 
+import os
 import re
 
 import pytest
@@ -114,13 +115,59 @@ def test_a_file_counts_once(recorded, tmp_path, capsys):
 def test_the_first_place_is_one_machine(recorded, tmp_path, capsys):
     for name in ("class/a", "class/b"):
         recorded(name, "A laptop")
-    assert report(tmp_path, tmp_path / "class") == (1, None)
+    assert report(tmp_path, tmp_path / "class") == (2, None)
     assert "several results about the same, named five-modes" in capsys.readouterr().err
 
 
-def test_a_page_that_cannot_be_written_is_an_error(recorded, tmp_path, capsys):
-    assert build.main([str(recorded("own", "Mine")), "--out", str(tmp_path)]) == 1
-    assert "Is a directory" in capsys.readouterr().err
+# What stands where the page is to be
+
+
+def test_an_earlier_report_is_replaced(recorded, tmp_path):
+    own = recorded("own", "My processor")
+    report(tmp_path, own)
+    assert report(tmp_path, own, recorded("other", "Theirs"))[0] == 0
+    assert "Theirs" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_nothing_but_a_report_is_replaced(recorded, tmp_path, capsys):
+    own = recorded("own", "My processor")
+    (tmp_path / "README.md").write_text("# Mine")
+    (tmp_path / "guide.html").write_text("\n<!DOCTYPE html>\n<html><title>Guide</title></html>")
+    for out in (tmp_path / "README.md", tmp_path / "guide.html", file_of(own, "generate")):
+        before = out.read_bytes()
+        assert build.main([str(own), "--out", str(out)]) == 2
+        line = f"report: {out} is no earlier report; name another file, or remove it\n"
+        assert (capsys.readouterr().err, out.read_bytes()) == (line, before)
+
+
+def test_a_link_to_an_input_is_refused_and_one_to_nothing_is_written(recorded, tmp_path, capsys):
+    own = recorded("own", "My processor")
+    (tmp_path / "link").symlink_to(file_of(own, "generate"))
+    assert build.main([str(own), "--out", str(tmp_path / "link")]) == 2
+    (tmp_path / "dangling").symlink_to("report.html")
+    assert build.main([str(own), "--out", str(tmp_path / "dangling")]) == 0
+    assert "My processor" in (tmp_path / "report.html").read_text()
+
+
+def test_an_empty_file_is_filled(recorded, tmp_path):
+    (tmp_path / "new.html").touch()
+    assert build.main([str(recorded("own", "Mine")), "--out", str(tmp_path / "new.html")]) == 0
+    assert "Mine" in (tmp_path / "new.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("out", "words"),
+    [("", "Is a directory"), ("file/report.html", "File exists"), ("pipe", "not a regular file")],
+)
+def test_a_page_that_cannot_be_written_is_one_line(recorded, tmp_path, capsys, out, words):
+    (tmp_path / "file").write_text("mine")
+    os.mkfifo(tmp_path / "pipe")
+    assert build.main([str(recorded("own", "Mine")), "--out", str(tmp_path / out)]) == 1
+    place = tmp_path / out if words != "File exists" else tmp_path / "file"
+    assert capsys.readouterr().err == f"report: {place}: {words}\n"
+
+
+# Odd words and places
 
 
 def test_odd_characters_stop_nobody(recorded, tmp_path):
@@ -137,13 +184,13 @@ def test_without_results_it_says_how_to_get_them(tmp_path, capsys, exists):
     if exists:
         place.mkdir()
     status, page = report(tmp_path, place)
-    assert (status, page) == (1, None)
+    assert (status, page) == (2, None)
     assert "`make run`" in capsys.readouterr().err
 
 
 def test_a_place_that_is_not_there_is_an_error(recorded, tmp_path, capsys):
     status, page = report(tmp_path, recorded("own", "My processor"), tmp_path / "absent")
-    assert (status, page) == (1, None)
+    assert (status, page) == (2, None)
     assert "there is no" in capsys.readouterr().err
 
 
@@ -177,7 +224,7 @@ def test_nothing_in_a_place_is_run(places, tmp_path):
 
 def test_an_open_quote_is_an_error(places, tmp_path, capsys):
     places.setenv("RESULTS", "'my own class")
-    assert build.main([]) == 1
+    assert build.main([]) == 2
     assert "RESULTS cannot be read" in capsys.readouterr().err
 
 

@@ -48,22 +48,14 @@ def test_a_check_asks_only_for_names_that_its_exercise_shows(path):
         assert "assert" in check
 
 
-def test_a_copy_that_was_worked_in_is_kept(small, tmp_path, capsys):
-    path = tmp_path / "copy.ipynb"
-    learners.hand_out(learners.learner_copy(small), path)
-    worked_in = read(path)
-    next(cell for cell in worked_in.cells if cell.id == "exercise-1").source = "answer = 41"
-    nbformat.write(worked_in, path)
-    learners.hand_out(learners.learner_copy(small), path)
-    assert "answer = 41" in path.read_text()
-    assert f"kept {path}: it differs from the new copy" in capsys.readouterr().out
-
-
-def test_a_copy_that_was_only_run_is_written_anew(small, tmp_path, capsys):
-    path = tmp_path / "copy.ipynb"
-    only_run = learners.learner_copy(small)
-    only_run.cells[1].outputs = [new_output("stream", text="old")]
-    nbformat.write(only_run, path)
-    learners.hand_out(learners.learner_copy(small), path)
-    assert read(path).cells[1].outputs == []
-    assert capsys.readouterr().out == ""
+def test_only_the_text_of_a_copy_tells_it_from_the_new_one(small, tmp_path):
+    made, path = tmp_path / "made.ipynb", tmp_path / "copy.ipynb"
+    copied = learners.learner_copy(small)
+    nbformat.write(copied, made)
+    copied.cells[1].outputs = [new_output("stream", text="said")]
+    copied.metadata["teacher"] = "me"
+    nbformat.write(copied, path)
+    assert not learners.differs(path, made)
+    next(cell for cell in copied.cells if cell.id == "exercise-1").source = "answer = 41"
+    nbformat.write(copied, path)
+    assert learners.differs(path, made)

@@ -1,44 +1,38 @@
 """Execute the notebooks: `run` into build/, with other parameters; `refresh` in place."""
 
 import argparse
-import os
-import re
+import shlex
 import sys
-import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-import nbformat
+from tools.alone import Taken, alone
+from tools.collection import ROOT, UsageError, choose
+from tools.commands import carried_out, of_file
+from tools.kernels import Refused
+from tools.refreshing import refresh_one
+from tools.running import given_in, run_one
+from xla_helpers.devices import unseen_accelerator
+from xla_helpers.tables import in_one_line
 
-from tools.collection import ROOT, UsageError, choose, read
-from tools.memory import PeakMemory
-from tools.readme import keep_cost, keep_overview
-from tools.recorded import keep_results, lend_results
 
-CELL_SECONDS = 1800  # a cell that takes longer hangs
-KERNEL_ARGUMENTS = ["--log-level=ERROR"]  # a kernel's own log does not belong in the progress
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
+    """The command line. Returns: the exit code, 1 when a notebook failed."""
+    options = parser().parse_args(words(sys.argv[1:] if arguments is None else arguments))
+    action = {"run": run, "refresh": refresh}[options.command]
+    return carried_out(options.command, lambda: action(options, root))
 
 
-def main(arguments=None, root=ROOT):
-    options = parser().parse_args(arguments)
+def words(arguments):
+    """A single text, as make gives it, is read as a shell reads words; nothing in it is run."""
+    if len(arguments) != 1:
+        return arguments
     try:
-        notebooks = choose(options.notebooks, root)
-        if options.command == "run":
-            given = {name: parse(value) for name, value in options.parameter}
-            failures = run(notebooks, root / "build", given)
-        else:
-            failures = refresh(notebooks)
-    except UsageError as error:
-        print(f"{options.command}: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print(f"\n{options.command}: interrupted.", file=sys.stderr)
-        return 130
-    return report(failures, len(notebooks))
-
-
-class Refused(Exception):
-    """A notebook that ran, but whose outputs must not be kept."""
+        return shlex.split(arguments[0])
+    except ValueError as error:
+        parser().error(f"{arguments[0]!r} cannot be read: {error}")
 
 
 def parser():
@@ -47,17 +41,8 @@ def parser():
     run = commands.add_parser(
         "run",
         help="execute copies into build/",
-        description="Execute every notebook with papermill; the copies, with their outputs, are "
-        "in build/. A failing notebook does not stop the others.",
-    )
-    run.add_argument(
-        "-p",
-        "--parameter",
-        nargs=2,
-        action="append",
-        default=[],
-        metavar=("NAME", "VALUE"),
-        help="set a parameter in each notebook that has it; may be repeated",
+        description="Execute every notebook; the copies, with their outputs, are in build/. A "
+        "failing notebook does not stop the others.",
     )
     refresh = commands.add_parser(
         "refresh",
@@ -72,204 +57,116 @@ def parser():
             metavar="NOTEBOOK",
             help="a number, a name or a file, such as 2 or 02_compile_a_keras_model; default: all",
         )
+    run.add_argument(
+        "-p",
+        "--parameter",
+        nargs="+",
+        action="append",
+        default=[],
+        metavar=("NAME", "VALUE"),
+        help="set a parameter in each notebook that has it, and run no other unless it is named; "
+        "may be repeated",
+    )
+    run.add_argument(
+        "--without-gpu",
+        action="store_true",
+        help="go on when there is a GPU that TensorFlow does not see",
+    )
     return top
 
 
-def run(notebooks, build, given):
-    """Execute copies in `build`, and return what went wrong: notebook, reason."""
-    parameters = {path: parameters_of(path) for path in notebooks}
-    refuse_unknown(given, parameters)
+def run(options, root: Path) -> int:
+    """Execute copies in build/. Returns: the exit code.
+
+    Raises: UsageError, before anything runs, for words that make no sense.
+    """
+    values = given_in(choose(options.notebooks, root), options.parameter)
+    if options.parameter and not options.notebooks:
+        values = {path: own for path, own in values.items() if own}
+    unseen = unseen_accelerator()
+    if unseen:
+        print(f"run: {unseen}", file=sys.stderr)
+        if not options.without_gpu:
+            print("run: to go on without it: make run PARAMS=--without-gpu", file=sys.stderr)
+            return 1
+    build = root / "build"
     build.mkdir(exist_ok=True)
-
-    def run_with_parameters(path, progress):
-        own = {name: value for name, value in given.items() if name in parameters[path]}
-        run_one(path, build / path.name, own, progress)
-
-    return each(notebooks, run_with_parameters)
+    return each(list(values), lambda path, started: run_one(path, build, values[path], started))
 
 
-def parameters_of(path):
-    from papermill import inspect_notebook
-
-    return list(inspect_notebook(str(path)))
-
-
-def refuse_unknown(given, parameters):
-    known = sorted({name for names in parameters.values() for name in names})
-    for name in given:
-        if name not in known:
-            raise UsageError(f"no notebook has a parameter {name}; there are: {', '.join(known)}")
-
-
-def parse(value):
-    """`value` as papermill's own command line reads it."""
-    from papermill.cli import _resolve_type
-
-    return _resolve_type(value)
-
-
-def run_one(source, copy, parameters, progress):
-    import papermill
-
+def refresh(options, root: Path) -> int:
+    """Execute in place. Returns: the exit code. Another refresh must not write the same README."""
+    notebooks = choose(options.notebooks, root)
+    unseen = unseen_accelerator()
+    if unseen:
+        print(f"refresh: {unseen}", file=sys.stderr)
+    (root / "build").mkdir(exist_ok=True)
     try:
-        papermill.execute_notebook(
-            str(source),
-            str(copy),
-            parameters,
-            kernel_name="python3",
-            cwd=str(source.parent),
-            progress_bar=progress,
-            execution_timeout=CELL_SECONDS,
-            extra_arguments=KERNEL_ARGUMENTS,
-        )
-    except papermill.PapermillExecutionError as error:
-        reason = f"cell {error.exec_count}: {error.ename}: {message_of(error)}"
-        raise Refused(f"{reason}\n    see {shown(copy)}") from error
-    except Exception as error:
-        raise Refused(f"{stopped(copy, error)}\n    see {shown(copy)}") from error
+        with alone(root / "build" / ".refresh.lock"):
+            return each(notebooks, refresh_one)
+    except Taken as taken:
+        print(f"refresh: another one is under way, process {taken}", file=sys.stderr)
+        return 1
 
 
-def stopped(copy, error):
-    """Where and why a notebook stopped whose kernel could not say so itself."""
-    reason = f"{type(error).__name__}: {first_line(error)}"
-    cells = read(copy).cells if copy.exists() else []
-    times = [cell.metadata.get("papermill", {}).get("start_time") for cell in cells]
-    started = [index for index, moment in enumerate(times) if moment]
-    return f"cell {ordinal(cells, started[-1])}: {reason}" if started else reason
+def each(notebooks: list[Path], action: Callable) -> int:
+    """Apply `action` to every notebook with a line of progress; a failure does not stop it.
 
-
-def ordinal(cells, index):
-    """The number that the notebook shows beside the cell at `index` when it is executed."""
-    return sum(
-        cell.cell_type == "code" and bool(cell.source.strip()) for cell in cells[: index + 1]
-    )
-
-
-def refresh(notebooks):
-    """Execute in place, and return what went wrong: notebook, reason."""
-    return each(notebooks, lambda path, progress: refresh_one(path))
-
-
-def refresh_one(path):
-    root, notebook = path.parent.parent, read(path)
-    with tempfile.TemporaryDirectory() as folder, PeakMemory() as peak:
-        lend_results(path, Path(folder), root)
-        start = time.perf_counter()
-        execute(notebook, path.parent, Path(folder))
-        seconds = time.perf_counter() - start
-        refuse_stderr(notebook)
-        write(tidy(notebook), path)
-        keep_results(path, Path(folder), root)
-    keep_cost(path.name, seconds, peak.bytes, root)
-    keep_overview(root)
-
-
-def execute(notebook, cwd, results):
-    """Run all cells in the folder `cwd`, recording comparisons in the folder `results`."""
-    from nbclient import NotebookClient
-
-    client = NotebookClient(
-        notebook,
-        kernel_name="python3",
-        timeout=CELL_SECONDS,
-        extra_arguments=KERNEL_ARGUMENTS,
-        resources={"metadata": {"path": str(cwd)}},
-        record_timing=False,
-        coalesce_streams=True,
-    )
-    started = []
-    client.on_cell_start = lambda cell, cell_index: started.append(cell_index)
+    action: takes a notebook and what shows its cells. Returns: the exit code.
+    """
+    failures = {}
     try:
-        client.execute(env=os.environ | {"XLA_RESULTS": str(results)})
-    except Exception as error:
-        number = ordinal(notebook.cells, started[-1]) if started else 0
-        name = getattr(error, "ename", type(error).__name__)
-        reason = f"cell {number}: {name}: {message_of(error)}"
-        raise Refused(f"{reason}; left as it was") from error
+        for number, path in enumerate(notebooks, start=1):
+            label = f"[{number}/{len(notebooks)}] {in_one_line(path.stem)}"
+            start = time.perf_counter()
+            reason = reason_against(action, path, progress(label))
+            if reason:
+                failures[path] = reason
+            end(label, time.perf_counter() - start, reason)
+    except KeyboardInterrupt:
+        print(flush=True)
+        raise
+    finally:
+        report(failures, len(notebooks))
+    return 1 if failures else 0
 
 
-def refuse_stderr(notebook):
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            if output.get("name") == "stderr":
-                raise Refused(
-                    f"cell {cell.execution_count} wrote to stderr: {first_line(output.text)}; "
-                    "left as it was"
-                )
+def reason_against(action, path, started):
+    """Why a notebook failed; "" for one that did not."""
+    try:
+        action(path, started)
+    except (Refused, UsageError) as refusal:
+        return str(refusal)
+    except OSError as error:
+        return of_file(error)
+    return ""
 
 
-def tidy(notebook):
-    """Drop what varies from run to run or from machine to machine, and keep the rest."""
-    notebook.metadata.get("language_info", {}).pop("version", None)
-    for key in ("papermill", "widgets"):
-        notebook.metadata.pop(key, None)
-    for cell in notebook.cells:
-        for key in ("execution", "papermill"):
-            cell.metadata.pop(key, None)
-        if cell.cell_type == "code":
-            cell.outputs = [output for output in cell.outputs if not is_blank(output)]
-    return notebook
+def progress(label):
+    """Begin a line of progress. Returns: what shows the cell that runs, on a terminal."""
+    if sys.stdout.isatty():
+        return partial(show_cell, label)
+    print(f"{label} ... ", end="", flush=True)
+    return lambda cell, cells: None
 
 
-def is_blank(output):
-    """True for what a finished progress bar leaves: carriage returns and blanks."""
-    return output.output_type == "stream" and not output.text.strip()
+def show_cell(label, cell, cells):
+    print(f"\r{label}: cell {cell} of {cells}\x1b[K", end="", flush=True)
 
 
-def write(notebook, path):
-    """Replace `path` at once, so that an interruption leaves the old notebook."""
-    new = path.with_suffix(".new")
-    nbformat.write(notebook, new)  # indent 1, sorted keys, one newline at the end
-    os.replace(new, path)
+def end(label, seconds, failed):
+    begin, rest = (f"\r{label} ", "\x1b[K") if sys.stdout.isatty() else ("", "")
+    print(f"{begin}{seconds:.0f} s{' FAILED' if failed else ''}{rest}", flush=True)
 
 
-def each(notebooks, action):
-    """Apply `action` to every notebook with a line of progress; a failure does not stop it."""
-    failures = []
-    for number, path in enumerate(notebooks, start=1):
-        label = f"[{number}/{len(notebooks)}] {path.stem}"
-        bar = sys.stderr.isatty()
-        if not bar:
-            print(f"{label} ... ", end="", flush=True)
-        start = time.perf_counter()
-        try:
-            action(path, {"desc": label, "leave": False} if bar else False)
-        except Refused as refusal:
-            failures.append((path, str(refusal)))
-        seconds = time.perf_counter() - start
-        failed = " FAILED" if failures and failures[-1][0] == path else ""
-        print(f"{label if bar else ''} {seconds:.0f} s{failed}".lstrip(), flush=True)
-    return failures
-
-
-def report(failures, count):
+def report(failures: dict[Path, str], count: int) -> None:
+    """Say on stderr which notebooks failed, and why."""
     if not failures:
-        return 0
+        return
     print(f"\n{len(failures)} of {count} notebooks failed:", file=sys.stderr)
-    for path, reason in failures:
-        print(f"  {path.stem}: {reason}", file=sys.stderr)
-    return 1
-
-
-def message_of(error):
-    """What the error of a cell says; for an assertion without words, the line that failed."""
-    message = getattr(error, "evalue", error)
-    if str(message).strip():
-        return first_line(message)
-    traceback = getattr(error, "traceback", "")
-    traceback = traceback if isinstance(traceback, str) else "\n".join(traceback)
-    traceback = re.sub(r"\x1b\[[\d;]*m", "", traceback)
-    failed = re.findall(r"^-+> *\d+ +(.+)$", traceback, re.MULTILINE)
-    return failed[-1] if failed else first_line(message)
-
-
-def first_line(text):
-    lines = str(text).strip().splitlines()
-    return lines[0] if lines else "no message"
-
-
-def shown(path):
-    return os.path.relpath(path)
+    for path, reason in failures.items():
+        lines = f"  {path.stem}: {reason}".split("\n")
+        print(*map(in_one_line, lines), sep="\n", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
 """How much memory the processes of a notebook hold."""
 
+import os
 import threading
 
-import psutil
-
-from xla_helpers.watching import resident
+from xla_helpers.watching import family, resident
 
 EVERY = 0.2  # seconds between two looks at the memory
 
@@ -27,4 +26,5 @@ class PeakMemory:
 
     def _watch(self):
         while not self._done.wait(EVERY):
-            self.bytes = max(self.bytes, sum(map(resident, psutil.Process().children(True))))
+            below = family(os.getpid())[1:]
+            self.bytes = max(self.bytes, sum(map(resident, below)))

@@ -1,211 +1,191 @@
-"""`make run` and `make refresh`, on small notebooks of their own."""
+"""The command line of `make run` and `make refresh`."""
 
-import re
-
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tools import collection, execute
+from tools import execute
+from tools.alone import alone
+from tools.collection import UsageError
+from tools.kernels import Refused
 
-
-def printed(path):
-    """All that the cells of a notebook printed."""
-    cells = collection.read(path).cells
-    return "".join(output.get("text", "") for cell in cells for output in cell.get("outputs", []))
+SIZE = ("size: int = 4  # rows, at least 2", "parameters")
 
 
-def run_before(path):
-    """Give the cells the numbers of an earlier, longer session."""
-    notebook = collection.read(path)
-    for number, cell in enumerate(notebook.cells, start=40):
-        cell.execution_count = number
-    nbformat.write(notebook, path)
+@pytest.fixture
+def collection(tmp_path, save, monkeypatch):
+    """Three notebooks, of which the first two have parameters, and no GPU that nobody sees."""
+    save(tmp_path / "notebooks", "01_a", (f"{SIZE[0]}\nwidth: int = 8  # at least 8", SIZE[1]))
+    save(tmp_path / "notebooks", "02_b", ("name: str = 'x'  # any", "parameters"))
+    save(tmp_path / "notebooks", "03_c", "1")
+    monkeypatch.setattr(execute, "unseen_accelerator", lambda: "")
+    return tmp_path
 
 
-# make run
+@pytest.fixture
+def ran(collection, monkeypatch):
+    """What would have run, and with what; nothing is executed."""
+    found = {}
+
+    def note(path, build, values, started):
+        assert build == collection / "build"
+        found[path.stem] = values
+
+    monkeypatch.setattr(execute, "run_one", note)
+    monkeypatch.setattr(execute, "refresh_one", lambda path, started: found.update({path.stem: 0}))
+    return found
 
 
-@pytest.fixture(scope="module")
-def finished_run(tmp_path_factory, save):
-    """One run over five notebooks, of which the first and the last two fail."""
-    root = tmp_path_factory.mktemp("run")
-    folder = root / "notebooks"
-    save(folder, "01_fails", "x = 1", "1 / 0", "print('never')")
-    save(folder, "02_has_a_size", ("size: int = 4  # rows", "parameters"), "print(size * 2)")
-    save(folder, "03_looks_around", "import os; print(os.path.basename(os.getcwd()))")
-    save(folder, "05_claims", "x = 1\nassert x == 2")
-    save(folder, "04_dies", "x = 1", "import os; os._exit(1)", "print('never')")
-    given = {"size": execute.parse("512")}
-    chosen = collection.choose([], root)
-    failures = execute.run(chosen, root / "build", given)
-    return root, failures
+def refused(capsys, root, *words):
+    """The exit code and the line on stderr."""
+    code = execute.main(list(words), root=root)
+    out, said = capsys.readouterr()
+    assert out == "" and said.count("\n") == 1
+    return code, said.strip()
 
 
-def test_run_goes_on_after_a_failing_notebook(finished_run):
-    root, failures = finished_run
-    assert [path.stem for path, _ in failures] == ["01_fails", "04_dies", "05_claims"]
-    assert printed(root / "build/02_has_a_size.ipynb") == "1024\n"
-    assert "ZeroDivisionError" in (root / "build/01_fails.ipynb").read_text()
-    assert "never" not in printed(root / "build/01_fails.ipynb")
-
-
-def test_run_works_in_the_folder_of_the_notebooks(finished_run):
-    root, _ = finished_run
-    assert printed(root / "build/03_looks_around.ipynb") == "notebooks\n"
-
-
-def test_run_leaves_the_notebooks_alone(finished_run):
-    root, _ = finished_run
-    assert "ZeroDivisionError" not in (root / "notebooks/01_fails.ipynb").read_text()
-
-
-def test_run_lists_what_failed_and_why(finished_run, capsys):
-    _, failures = finished_run
-    assert execute.report(failures, 5) == 1
-    message = capsys.readouterr().err
-    assert "3 of 5 notebooks failed" in message
-    assert "01_fails: cell 2: ZeroDivisionError: division by zero" in message
-    assert "build/01_fails.ipynb" in message
-    assert "04_dies: cell 2: DeadKernelError: Kernel died" in message
-    assert "05_claims: cell 1: AssertionError: assert x == 2" in message
-
-
-def test_nothing_is_reported_when_all_went_well(capsys):
-    assert execute.report([], 3) == 0
-    assert capsys.readouterr().err == ""
-
-
-def test_run_refuses_a_parameter_that_no_notebook_has(tmp_path, capsys, save):
-    save(tmp_path / "notebooks", "01_a", ("size: int = 4\nwidth: int = 8", "parameters"))
-    save(tmp_path / "notebooks", "02_b", ("name: str = 'x'", "parameters"))
-    assert execute.main(["run", "-p", "sise", "512"], root=tmp_path) == 2
-    message = capsys.readouterr().err
-    assert "no notebook has a parameter sise; there are: name, size, width" in message
-    assert not (tmp_path / "build").exists()
-
-
-def test_run_says_when_there_is_nothing_to_run(tmp_path, capsys):
-    assert execute.main(["run"], root=tmp_path) == 2
-    assert "there are no notebooks" in capsys.readouterr().err
+# Which notebooks, with what
 
 
 @pytest.mark.parametrize(
-    ("text", "value"),
-    [("512", 512), ("0.5", 0.5), ("True", True), ("None", None), ("gpt2", "gpt2"), ("-1", -1)],
+    ("words", "expected"),
+    [
+        ([], {"01_a": {}, "02_b": {}, "03_c": {}}),
+        (["3", "01_a"], {"01_a": {}, "03_c": {}}),
+        (["-p", "size", "3"], {"01_a": {"size": 3}}),
+        (["-p", "size", "3", "-p", "name", "3"], {"01_a": {"size": 3}, "02_b": {"name": "3"}}),
+        (["1", "3", "-p", "size", "3"], {"01_a": {"size": 3}, "03_c": {}}),
+    ],
 )
-def test_values_are_read_as_papermill_reads_them(text, value):
-    assert execute.parse(text) == value
+def test_without_names_those_run_that_have_a_given_parameter(collection, ran, words, expected):
+    assert execute.main(["run", *words], root=collection) == 0
+    assert ran == expected
 
 
-def test_an_unknown_notebook_is_refused(tmp_path, capsys, save):
-    save(tmp_path / "notebooks", "01_a", "")
-    assert execute.main(["run", "7"], root=tmp_path) == 2
-    assert "there is no notebook 7; there are: 01_a" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["1", "-p", "size"], "run: size needs a value, as in: -p size VALUE"),
+        (["-p", "size"], "run: size needs a value, as in: -p size VALUE"),
+        (["-p", "size", "1"], "run: 01_a: size is 1; its cell says: rows, at least 2"),
+        (["-p", "size", "01_a"], "run: 01_a: size is '01_a' and no whole number; its cell says: r"),
+        (["-p", "size", "2", "1"], "run: 01_a: size takes one value, and not 2; notebooks are na"),
+        (["-p", "size", "-1"], "run: 01_a: size is -1; its cell says: rows, at least 2"),
+        (
+            ["-p", "sise", "2"],
+            "run: none of the notebooks to run has a parameter 'sise'; they have: ",
+        ),
+        (["3", "-p", "size", "2"], "run: none of the notebooks to run has a parameter 'size'"),
+        (["7"], "run: there is no notebook 7; there are: 01_a, 02_b, 03_c"),
+    ],
+)
+def test_words_that_make_no_sense_run_nothing(collection, ran, capsys, words, message):
+    code, said = refused(capsys, collection, "run", *words)
+    assert code == 2 and said.startswith(message)
+    assert ran == {} and not (collection / "build").exists()
 
 
-def test_a_forgotten_value_is_refused(tmp_path, capsys, save):
-    save(tmp_path / "notebooks", "01_a", ("size: int = 4", "parameters"))
+def test_a_single_text_is_read_as_a_shell_reads_words(collection, ran):
+    assert execute.main(["run 2 -p name '/a  b $(touch x)'"], root=collection) == 0
+    assert ran == {"02_b": {"name": "/a  b $(touch x)"}}
+
+
+def test_a_text_without_its_second_quote_is_refused(collection, ran, capsys):
     with pytest.raises(SystemExit) as ended:
-        execute.main(["run", "1", "-p", "size"], root=tmp_path)
-    assert ended.value.code == 2
-    assert "expected 2 arguments" in capsys.readouterr().err
+        execute.main(["run 2 -p name 'x"], root=collection)
+    assert ended.value.code == 2 and ran == {}
+    assert "cannot be read: No closing quotation" in capsys.readouterr().err
 
 
-# make refresh
+def test_it_is_said_when_there_is_nothing_to_run(tmp_path, capsys):
+    assert refused(capsys, tmp_path, "run")[0] == 2
 
 
-@pytest.fixture(scope="module")
-def refreshed(tmp_path_factory, save):
-    """One refresh over five notebooks, of which three are refused."""
-    root = tmp_path_factory.mktemp("refresh")
-    folder = root / "notebooks"
-    save(folder, "01_good", "print('one')\nprint('two')", "1 + 1")
-    save(folder, "02_fails", "print('before')", "{}['key']")
-    save(folder, "03_noisy", "import sys; print('a warning', file=sys.stderr)")
-    save(folder, "04_good", "'last'")
-    save(folder, "05_dies", "", "import os; os._exit(1)")
-    run_before(folder / "02_fails.ipynb")
-    before = {path.stem: path.read_bytes() for path in folder.glob("*.ipynb")}
-    failures = execute.refresh(collection.choose([], root))
-    return folder, before, {path.stem: reason for path, reason in failures}
+# How a command ends
 
 
-def test_refresh_writes_outputs_in_place(refreshed):
-    folder, _, _ = refreshed
-    first = collection.read(folder / "01_good.ipynb")
-    assert first.cells[0].outputs[0].text == "one\ntwo\n"
-    assert first.cells[1].outputs[0].data["text/plain"] == "2"
-    assert [cell.execution_count for cell in first.cells] == [1, 2]
-    assert [cell.id for cell in first.cells] == ["cell-0", "cell-1"]
-    assert "'last'" in (folder / "04_good.ipynb").read_text()
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_folder_that_cannot_be_made_is_one_line(collection, ran, capsys, kind):
+    build = collection / "build"
+    build.write_text("") if kind == "file" else build.symlink_to("nowhere")
+    code, said = refused(capsys, collection, "run")
+    assert code == 1 and said.startswith(f"run: {build}: ")
+    assert ran == {}
 
 
-def test_refresh_writes_what_a_notebook_costs_into_the_readme(tmp_path, save):
-    rows = [
-        "| 01 | [One](notebooks/01_one.ipynb) | Why? | | | [Colab](x) |",
-        "| 02 | [Two](notebooks/02_two.ipynb) | Why? | 1 s | 0.1 GiB | [Colab](x) |",
+def failing(path, *rest):
+    if path.stem == "01_a":
+        raise Refused("cell 2: \x1b[1mbad\x1b[0m\n    see there")
+    if path.stem == "02_b":
+        raise OSError(28, "No space left on device", str(path.name))
+
+
+def test_a_failure_stops_no_other_and_is_told_in_the_end(collection, capsys, monkeypatch):
+    monkeypatch.setattr(execute, "run_one", failing)
+    assert execute.main(["run"], root=collection) == 1
+    out, said = capsys.readouterr()
+    assert out.splitlines() == [
+        "[1/3] 01_a ... 0 s FAILED",
+        "[2/3] 02_b ... 0 s FAILED",
+        "[3/3] 03_c ... 0 s",
     ]
-    readme = tmp_path / "README.md"
-    readme.write_text("\n".join(rows))
-    hold = "import time\nheld = bytearray(2**29)\ntime.sleep(1.1)"
-    save(tmp_path / "notebooks", "01_one", hold)
-    assert execute.refresh([tmp_path / "notebooks" / "01_one.ipynb"]) == []
-    first, second = readme.read_text().splitlines()
-    cost = re.fullmatch(r"(.+) (\d+) s \| ([\d.]+) GiB( \| \[Colab\]\(x\) \|)", first)
-    assert rows[0] == f"{cost.group(1)} |{cost.group(4)}"
-    assert int(cost.group(2)) >= 1 and float(cost.group(3)) >= 0.5
-    assert second == rows[1]
+    assert "\x1b" not in said
+    said = said.splitlines()
+    assert said[:2] == ["", "2 of 3 notebooks failed:"]
+    assert said[2].startswith("  01_a: cell 2: ") and "bad" in said[2]
+    assert said[3:] == ["    see there", "  02_b: 02_b.ipynb: No space left on device"]
 
 
-def test_refresh_leaves_refused_notebooks_as_they_were(refreshed):
-    folder, before, reasons = refreshed
-    assert reasons == {
-        "02_fails": "cell 2: KeyError: 'key'; left as it was",
-        "05_dies": "cell 1: DeadKernelError: Kernel died; left as it was",
-        "03_noisy": "cell 1 wrote to stderr: a warning; left as it was",
-    }
-    for name in reasons:
-        assert (folder / f"{name}.ipynb").read_bytes() == before[name]
-    assert sorted(path.suffix for path in folder.iterdir()) == [".ipynb"] * 5
+def interrupted(path, *rest):
+    if path.stem == "01_a":
+        raise UsageError("no notebook")
+    raise KeyboardInterrupt
 
 
-def test_refresh_twice_writes_the_same_bytes(refreshed):
-    folder, _, _ = refreshed
-    path = folder / "01_good.ipynb"
-    once = path.read_bytes()
-    execute.refresh([path])
-    assert path.read_bytes() == once
-    assert once.endswith(b"}\n")
-    assert once.startswith(b'{\n "cells"')
+@pytest.mark.parametrize("command", ["run", "refresh"])
+def test_ctrl_c_ends_it_and_what_failed_before_is_told(collection, capsys, monkeypatch, command):
+    monkeypatch.setattr(execute, f"{command}_one", interrupted)
+    assert execute.main([command], root=collection) == 130
+    out, said = capsys.readouterr()
+    assert out == "[1/3] 01_a ... 0 s FAILED\n[2/3] 02_b ... \n"
+    assert said.splitlines()[-2:] == ["  01_a: no notebook", f"{command}: interrupted"]
 
 
-def test_refresh_keeps_what_a_notebook_records(tmp_path, save, result, monkeypatch):
-    monkeypatch.setenv("XLA_RESULTS", str(tmp_path / "elsewhere"))
-    code = f"""
-import os, pathlib
-def record(name, text):
-    pathlib.Path(os.environ["XLA_RESULTS"], f"{{name}}.json").write_text(text)
-record("sum", '{result("sum", graph=0.2, XLA=0.1)}')"""
-    path = save(tmp_path / "notebooks", "01_one", code)
-    assert execute.refresh([path]) == []
-    assert [kept.name for kept in (tmp_path / "results").iterdir()] == ["sum.json"]
-    assert not (tmp_path / "elsewhere").exists()
+def test_a_terminal_shows_the_cell_that_runs(collection, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr(execute, "run_one", lambda path, build, values, started: started(2, 9))
+    assert execute.main(["run", "3"], root=collection) == 0
+    assert capsys.readouterr().out == "\r[1/1] 03_c: cell 2 of 9\x1b[K\r[1/1] 03_c 0 s\x1b[K\n"
 
 
-def test_a_refused_notebook_takes_nothing_away(tmp_path, save, result):
-    (tmp_path / "results").mkdir()
-    (tmp_path / "results" / "sum.json").write_text(result("sum", graph=0.2, XLA=0.1))
-    path = save(tmp_path / "notebooks", "01_one", 'def record(name): 1 / 0\nrecord("sum")')
-    assert len(execute.refresh([path])) == 1
-    assert (tmp_path / "results" / "sum.json").exists()
+def test_one_refresh_at_a_time_writes_the_readme(collection, ran, capsys):
+    (collection / "build").mkdir()
+    with alone(collection / "build" / ".refresh.lock"):
+        code, said = refused(capsys, collection, "refresh", "1")
+    assert code == 1 and said.startswith("refresh: another one is under way, process ")
+    assert execute.main(["refresh", "1"], root=collection) == 0
+    assert list(ran) == ["01_a"]
 
 
-def test_what_varies_between_machines_is_dropped():
-    cell = new_code_cell("1", metadata={"tags": ["solution"], "execution": {}, "papermill": {}})
-    info = {"name": "python", "version": "3.11.7"}
-    kernel = {"name": "python3", "display_name": "Python 3"}
-    metadata = {"kernelspec": kernel, "language_info": info, "papermill": {}, "widgets": {}}
-    tidy = execute.tidy(new_notebook(cells=[new_markdown_cell("text"), cell], metadata=metadata))
-    assert tidy.metadata == {"kernelspec": kernel, "language_info": {"name": "python"}}
-    assert tidy.cells[1].metadata == {"tags": ["solution"]}
+# A GPU that TensorFlow does not see
+
+
+@pytest.fixture
+def unseen(monkeypatch, collection):
+    monkeypatch.setattr(execute, "unseen_accelerator", lambda: "There is a device.")
+
+
+def test_a_run_without_the_gpu_fails_unless_told_to_go_on(collection, ran, unseen, capsys):
+    assert execute.main(["run"], root=collection) == 1
+    assert ran == {}
+    assert capsys.readouterr().err.splitlines() == [
+        "run: There is a device.",
+        "run: to go on without it: make run PARAMS=--without-gpu",
+    ]
+    assert execute.main(["run", "3", "--without-gpu", "-p", "size", "2", "1"], root=collection) == 2
+    assert execute.main(["run", "--without-gpu"], root=collection) == 0
+    assert len(ran) == 3
+    assert "run: There is a device." in capsys.readouterr().err
+
+
+def test_a_refresh_says_that_it_runs_without_the_gpu(collection, ran, unseen, capsys):
+    assert execute.main(["refresh", "3"], root=collection) == 0
+    assert capsys.readouterr().err == "refresh: There is a device.\n"

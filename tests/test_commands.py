@@ -12,6 +12,7 @@ SET_BY_MAKE = {"XLA_RESULTS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS
 SHOW = """#!/bin/sh
 for word in "$@"; do echo "word: $word"; done
 echo "results: $XLA_RESULTS"
+echo "utf-8: $PYTHONUTF8"
 echo "named: $RESULTS"
 """
 
@@ -24,7 +25,7 @@ def make(request, tmp_path):
     shutil.copy(ROOT / "Makefile", folder)
     for program in ("python", "jupyter"):
         path = folder / ".venv" / "bin" / program
-        path.write_text(SHOW)
+        path.write_text(SHOW, encoding="utf-8")
         path.chmod(0o755)
     # These tests may have been started by `make test`, whose variables are not meant for them.
     own = {name: value for name, value in os.environ.items() if name not in SET_BY_MAKE}
@@ -44,8 +45,8 @@ def words(lines):
 
 
 def test_results_are_kept_in_the_folder_of_the_project(make):
-    folder, lines = make("run", "NOTEBOOKS=1 4", "PARAMS=-p size 512")
-    assert words(lines) == ["-m", "tools.execute", "run", "1", "4", "-p", "size", "512"]
+    folder, lines = make("run", "NOTEBOOKS=1 4", "PARAMS=-p places 'a b'")
+    assert words(lines) == ["-m", "tools.execute", "run 1 4 -p places 'a b'"]
     assert f"results: {folder}/build/results" in lines
 
 
@@ -53,6 +54,27 @@ def test_places_of_a_report_travel_as_they_were_given(make):
     _, lines = make("report", "RESULTS='a b' $$(touch ran) `touch ran`")
     assert words(lines) == ["-m", "tools.report.build"]
     assert "named: 'a b' $(touch ran) `touch ran`" in lines
+
+
+WORDS = "$(touch ran) `touch ran` *;touch ran"
+COMMANDS = {"run": ["NOTEBOOKS", "PARAMS"], "refresh": ["NOTEBOOKS"]}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_words_of_a_reader_are_never_run(make, command):
+    names = COMMANDS[command]
+    _, lines = make(command, *(f"{name}={WORDS.replace('$', '$$')}" for name in names))
+    assert words(lines)[-1] == " ".join([command, *[WORDS] * len(names)])
+
+
+def test_options_of_a_decision_are_never_run(make):
+    _, lines = make("decide", f"ARGS={WORDS.replace('$', '$$')}")
+    assert words(lines)[-6:] == WORDS.split()
+
+
+def test_every_command_speaks_utf_8(make):
+    _, lines = make("site")
+    assert "utf-8: 1" in lines
 
 
 def test_a_checkpoint_goes_into_the_package(make):

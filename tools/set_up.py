@@ -14,11 +14,12 @@ from importlib import import_module
 from importlib.util import find_spec
 from urllib.parse import unquote
 
-OLDEST, NEWEST = (3, 11), (3, 13)
-THIS = sys.version_info[:2]
+from tools.pythons import THIS, SetUpError, choose_python, dotted, output_of
+from tools.variants import LOCKS, UsageError, choose_variant, nvidia_device
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-INPUTS = ("requirements.txt", "pyproject.toml")
 STAMP, CACHE = "set-up.stamp", "cache"  # inside .venv
+PATIENCE = 30  # seconds for the driver of a device
 UV_NAMES = {  # of settings of pip, which uv does not read
     "index-url": "UV_INDEX_URL",
     "extra-index-url": "UV_EXTRA_INDEX_URL",
@@ -28,53 +29,53 @@ UV_NAMES = {  # of settings of pip, which uv does not read
 }
 
 
-class SetUpError(Exception):
-    """A set-up that cannot go on; the message is all that the reader gets."""
-
-
 def main():
     try:
         interpreter = choose_python(explicit="PYTHON" in os.environ)
         if interpreter != sys.executable:
-            return subprocess.call([interpreter, os.path.abspath(__file__)])
-        set_up(ROOT)
-    except (SetUpError, OSError, subprocess.CalledProcessError) as error:
+            return subprocess.call([interpreter, "-m", "tools.set_up"], cwd=ROOT)
+        device = nvidia_device()
+        set_up(ROOT, device)
+        if device:  # a start of Python, which says what hides it, if anything does
+            say_what_hides_it()
+    except (SetUpError, UsageError, OSError, ImportError, subprocess.CalledProcessError) as error:
         print(f"set-up: {error}", file=sys.stderr)
-        return 1
+        return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
         print("\nset-up: interrupted; the next command starts it again.", file=sys.stderr)
         return 130
     return 0
 
 
-def choose_python(explicit, version=THIS, search=shutil.which):
-    """The interpreter to use: this one when it is supported, else the newest on the PATH that is.
+def say_what_hides_it():
+    """Let the helpers say what hides an NVIDIA device; a driver that hangs must not stop us."""
+    command = [f"{ROOT}/.venv/bin/python", "-m", "xla_helpers.devices"]
+    asked = subprocess.Popen(command, cwd=ROOT)
+    try:
+        asked.wait(PATIENCE)
+    except subprocess.TimeoutExpired:
+        asked.kill()
+        print(f"set-up: the NVIDIA driver did not answer within {PATIENCE} s.", file=sys.stderr)
 
-    An interpreter that was asked for by name (`explicit`) is never replaced by another.
+
+def set_up(root, device=""):
+    """Bring `root/.venv` in line with the lock, doing nothing when it already is.
+
+    device: what shows that an NVIDIA device is here, if one is.
     """
-    if OLDEST <= version <= NEWEST:
-        return sys.executable
-    if not explicit:
-        for minor in range(NEWEST[1], OLDEST[1] - 1, -1):
-            path = search(f"python3.{minor}")
-            if path and version_of(path):
-                return path
-    raise SetUpError(
-        f"this is Python {dotted(version)}, and the notebooks need Python {dotted(OLDEST)} to "
-        f"{dotted(NEWEST)}; install one, or name it: make PYTHON=/path/to/python3 ..."
-    )
-
-
-def set_up(root):
-    """Bring `root/.venv` in line with the lock, doing nothing when it already is."""
     venv, stamp = f"{root}/.venv", f"{root}/.venv/{STAMP}"
-    finished, contents = read(stamp), fingerprint(root)
-    if not usable(venv, finished):
+    finished = read(stamp)
+    standing = variant_of(venv, finished)
+    begun = finished if finished in LOCKS else ""
+    variant, why = choose_variant(os.environ.get("ACCELERATOR"), standing or begun, device)
+    contents = f"{variant} {fingerprint(root, variant)}"
+    if not usable(venv, finished) or (standing, variant) == ("cuda", "cpu"):
         make_venv(venv)
     elif finished.endswith(contents):
         return
-    write(stamp, "")  # what is interrupted now must not look finished
-    install_packages(root, venv)
+    write(stamp, variant)  # what is interrupted now must not look finished, and goes on so
+    print(f"Packages: {variant}, {why}.", flush=True)
+    install_packages(root, venv, LOCKS[variant])
     write(stamp, identity(venv) + contents)
 
 
@@ -87,6 +88,14 @@ def usable(venv, stamp):
     asked_for = "PYTHON" not in os.environ or version in read(f"{venv}/pyvenv.cfg")
     finished = stamp.startswith(identity(venv))
     return asked_for and finished and os.access(f"{venv}/bin/python", os.X_OK)
+
+
+def variant_of(venv, stamp):
+    """Which variant was finished, or nothing. Stamps named none when there was only one."""
+    if not usable(venv, stamp):
+        return ""
+    first = stamp[len(identity(venv)) :].split(" ")[0]
+    return first if first in LOCKS else "cpu"
 
 
 def identity(venv):
@@ -119,7 +128,7 @@ def is_ours(venv):
 def clear(venv):
     """Remove what an earlier set-up made, except what it fetched."""
     if os.path.lexists(f"{venv}/bin"):
-        print("Replacing .venv: it is incomplete, out of place or of another Python.", flush=True)
+        print("Replacing .venv: it is incomplete, out of place or another one.", flush=True)
     for entry in os.scandir(venv):
         if entry.is_dir(follow_symlinks=False) and entry.name != CACHE:
             shutil.rmtree(entry.path)
@@ -127,11 +136,11 @@ def clear(venv):
             os.remove(entry.path)
 
 
-def install_packages(root, venv):
-    """Install the lock and then this project: uv comes by pip, and all else by uv."""
+def install_packages(root, venv, lock=LOCKS["cpu"]):
+    """Install a lock and then this project: uv comes by pip, and all else by uv."""
     python = os.path.realpath(f"{venv}/bin/python")
     print(f"Setting up .venv with {python}: half a minute on a fast network.", flush=True)
-    lock, uv, pip = f"{root}/requirements.txt", f"{venv}/bin/uv", pip_for(venv)
+    lock, uv, pip = f"{root}/{lock}", f"{venv}/bin/uv", pip_for(venv)
     if not os.path.exists(uv):
         install_uv(pip, venv, lock)
     settings = pip_settings(pip)
@@ -198,27 +207,9 @@ def run(command, environment=None):
         )
 
 
-def fingerprint(root):
-    inputs = "".join(read(f"{root}/{name}") for name in INPUTS)
+def fingerprint(root, variant):
+    inputs = "".join(read(f"{root}/{name}") for name in (LOCKS[variant], "pyproject.toml"))
     return hashlib.sha256(os.fsencode(inputs)).hexdigest()
-
-
-def dotted(version):
-    return "%d.%d" % version
-
-
-def version_of(python):
-    """The version of an interpreter, such as 3.12, or nothing when it does not run."""
-    return output_of([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2], end='')"])
-
-
-def output_of(command):
-    """What a command prints, or nothing when it fails."""
-    try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    except OSError:
-        return ""
-    return "" if done.returncode else done.stdout.decode()
 
 
 def read(path):

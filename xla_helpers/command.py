@@ -5,6 +5,7 @@ import sys
 import traceback
 from pathlib import Path
 
+from .devices import UNSEEN, hidden_accelerator
 from .errors import headline
 
 DONE, OTHERWISE, UNUSABLE, OPEN, BROKEN, INTERRUPTED = 0, 1, 2, 3, 70, 130
@@ -97,7 +98,9 @@ def _whole(text):
 
 def _sizes(text):
     sizes = [int(size) for size in text.split(",") if size.strip()]
-    return sizes if "," in text and sizes else sizes[0]
+    if not sizes:
+        raise ValueError(text)
+    return sizes if "," in text else sizes[0]
 
 
 _whole.__name__, _sizes.__name__ = "number", "size"  # as argparse says what a text is not
@@ -109,9 +112,18 @@ def _decide(options):
     names = ("calls", "budget", "tolerance", "floor", "pad", "step")
     given = {name: getattr(options, name) for name in names}
     given = {name: value for name, value in given.items() if value is not None}
+    hidden = hidden_accelerator()
+    _warn(hidden)
     decision = decide(options.model, folder=options.out, **given)
     print(decision, decision.page, sep="\n")
+    if not hidden and UNSEEN in decision.findings.machine.values():
+        _warn(f"There is an {UNSEEN}. What was found is of the processor alone.")
     return exit_code(decision.label, options.expect)
+
+
+def _warn(sentence):
+    if sentence:
+        print(f"decide: {sentence}", file=sys.stderr)
 
 
 def exit_code(label: str, expected: str | None) -> int:

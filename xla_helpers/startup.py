@@ -8,6 +8,10 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from .devices import UNSEEN, nvidia_device
+from .environment import check_environment
+from .tables import in_one_line
+
 LOG_SWITCH = ("TF_CPP_VMODULE", "service=1,device_compiler=1")
 """Makes TensorFlow log the name and the seconds of each XLA compilation. Read once, at import."""
 
@@ -16,16 +20,19 @@ CPUS = Path("/sys/devices/system/cpu")  # where Linux lists processors and their
 _log_path = None
 
 
-def prepare_tensorflow() -> str:
+def prepare_tensorflow(keras: int | None = None) -> str:
     """Send TensorFlow's C++ log to a file and make it name every compilation.
 
     Call it before TensorFlow is imported. Python's own messages stay on ``sys.stderr``;
     only what C++ code writes to file descriptor 2 moves. The file goes when the process ends
-    well, and stays after a crash. Calling it again changes nothing.
+    well, and stays after a crash. Calling it again changes nothing. On a GPU this process, and
+    those that it starts, take memory as they need it, so that they can share the device.
+    keras: 3 for code in which `tf.keras` has to be Keras 3; None for any.
     Introduced in notebook 01.
 
     Returns: the path of the log file.
-    Raises: RuntimeError when TensorFlow was imported first, because it no longer reads the switch.
+    Raises: RuntimeError when TensorFlow was imported first, because it no longer reads the switch,
+    and when a variable of the environment cannot be, such as an unknown flag in XLA_FLAGS.
     """
     global _log_path
     if _log_path is not None:
@@ -35,6 +42,9 @@ def prepare_tensorflow() -> str:
             "prepare_tensorflow() came too late: TensorFlow is already imported and has read its "
             "switches. Restart the kernel and call it before `import tensorflow`."
         )
+    check_environment(keras)
+    os.environ["KERAS_BACKEND"] = "tensorflow"  # whatever keras.json says
+    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     name, value = LOG_SWITCH
     os.environ[name] = ",".join(filter(None, [os.environ.get(name), value]))
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "0"
@@ -69,14 +79,15 @@ def machine_facts() -> dict[str, str]:
         tf.config.experimental.get_device_details(gpu).get("device_name", "GPU") for gpu in gpus
     ]
     cores = usable_cores()
-    return {
+    facts = {
         "processor": _processor(),
         "cores": f"{cores} core{'s' if cores > 1 else ''}",
         **_last_level_cache(),
-        "accelerators": ", ".join(names) or "no GPU",
+        "accelerators": ", ".join(names) or (UNSEEN if nvidia_device() else "no GPU"),
         "Python": f"Python {platform.python_version()}",
         "TensorFlow": f"TensorFlow {tf.__version__}",
     }
+    return {name: in_one_line(fact) for name, fact in facts.items()}
 
 
 def _keep_python_stderr() -> None:
@@ -86,7 +97,8 @@ def _keep_python_stderr() -> None:
     except (AttributeError, OSError, ValueError):
         return
     if is_descriptor_2:
-        sys.stderr = os.fdopen(os.dup(2), "w", buffering=1)
+        same = {"encoding": sys.stderr.encoding, "errors": sys.stderr.errors}
+        sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, **same)
 
 
 def usable_cores() -> int:
@@ -126,18 +138,21 @@ def _last_level_caches():
     found = {}
     for cache in (path for n in sorted(_usable()) for path in CPUS.glob(f"cpu{n}/cache/index*")):
         try:
-            said = [(cache / name).read_text().strip() for name in ("level", "shared_cpu_list")]
-            level, shared_by = int(said[0]), said[1]
-            kilobytes = int((cache / "size").read_text().strip().removesuffix("K"))
+            level, shared_by = int(_told(cache / "level")), _told(cache / "shared_cpu_list")
+            kilobytes = int(_told(cache / "size").removesuffix("K"))
         except (OSError, ValueError):  # not all systems tell all of it
             continue
         found.setdefault(level, {})[shared_by] = 1024 * kilobytes
     return (max(found), sorted(found[max(found)].values())) if found else None
 
 
+def _told(path):
+    return path.read_text(encoding="utf-8").strip()
+
+
 def _processor() -> str:
     try:
-        with open("/proc/cpuinfo") as lines:
+        with open("/proc/cpuinfo", encoding="utf-8") as lines:
             models = [
                 line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
             ]

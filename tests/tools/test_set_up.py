@@ -1,4 +1,4 @@
-"""Making and mending `.venv`: which Python, in which states, with whose packages."""
+"""Making and mending `.venv`: in which states, with whose packages, with CUDA or without."""
 
 import ast
 import hashlib
@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools import set_up
+from tools import pythons, set_up, variants
 
 ROOT = Path(__file__).parents[2]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -29,11 +29,12 @@ def without(*modules):
 def project(tmp_path, monkeypatch):
     """A folder with a lock and a pyproject.toml, where environments are made without pip."""
     monkeypatch.delenv("PYTHON", raising=False)
+    monkeypatch.delenv("ACCELERATOR", raising=False)
     monkeypatch.setattr(set_up, "find_spec", without("ensurepip"))
     root = tmp_path / "project"
     root.mkdir()
-    (root / "requirements.txt").write_text("")
-    (root / "pyproject.toml").write_text("")
+    for name in ("requirements.txt", "requirements-cuda.txt", "pyproject.toml"):
+        (root / name).write_text("", encoding="utf-8")
     return root
 
 
@@ -47,49 +48,29 @@ def installer(monkeypatch):
 
 class Installer:
     def __init__(self):
-        self.calls = 0
+        self.locks = []
         self.interrupted = False
 
-    def __call__(self, root, venv):
-        self.calls += 1
+    @property
+    def calls(self):
+        return len(self.locks)
+
+    def __call__(self, root, venv, lock):
+        self.locks.append(lock)
         Path(venv, "installed").touch()
         if self.interrupted:
             raise KeyboardInterrupt
 
 
 def fake_python(path, text):
-    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
     path.chmod(0o755)
     return str(path)
 
 
-# Which Python
-
-
-def test_a_supported_python_is_used_as_it_is():
-    for version in [(3, 11), (3, 12), (3, 13)]:
-        assert set_up.choose_python(explicit=True, version=version) == sys.executable
-
-
-@pytest.mark.parametrize("version", [(3, 6), (3, 10), (3, 14)])
-def test_an_unsupported_python_gets_one_sentence(version):
-    with pytest.raises(set_up.SetUpError, match=r"need Python 3\.11 to 3\.13; install one") as info:
-        set_up.choose_python(explicit=True, version=version, search=lambda name: sys.executable)
-    assert f"this is Python {version[0]}.{version[1]}" in str(info.value)
-    assert "\n" not in str(info.value)
-
-
-def test_another_python_on_the_path_is_found_unless_one_was_named(tmp_path):
-    broken = fake_python(tmp_path / "python3.13", "exit 127")  # as a version manager's shim may be
-    works = fake_python(tmp_path / "python3.12", "echo 3.12")
-    found = {"python3.13": broken, "python3.12": works}
-    assert set_up.choose_python(explicit=False, version=(3, 9), search=found.get) == works
-    with pytest.raises(set_up.SetUpError):
-        set_up.choose_python(explicit=True, version=(3, 9), search=found.get)
-
-
-def test_old_pythons_can_read_the_script():
-    source = Path(set_up.__file__).read_text()
+@pytest.mark.parametrize("module", [set_up, pythons, variants])
+def test_old_pythons_can_read_the_script(module):
+    source = Path(module.__file__).read_text(encoding="utf-8")
     ast.parse(source, feature_version=(3, 7))
     assert "from __future__ import annotations" not in source  # Python 3.6 has no such feature
 
@@ -106,7 +87,7 @@ def test_make_says_when_there_is_no_python():
 
 def test_nothing_is_done_twice(project, installer, monkeypatch):
     set_up.set_up(str(project))
-    assert set_up.version_of(project / ".venv/bin/python") == PYTHON
+    assert pythons.version_of(project / ".venv/bin/python") == PYTHON
     # No process is started either: none that fails to start can say that `.venv` is broken.
     monkeypatch.setattr(set_up.subprocess, "Popen", None)
     set_up.set_up(str(project))
@@ -114,23 +95,25 @@ def test_nothing_is_done_twice(project, installer, monkeypatch):
     assert installer.calls == 1
 
 
-@pytest.mark.parametrize("module", [False, True])
-def test_the_script_runs_as_a_file_and_as_a_module(project, module):
+def test_the_script_runs_in_a_folder_of_any_name(project):
     shutil.copytree(ROOT / "tools", project / "tools")
+    (project / "xla_helpers").mkdir()
+    shutil.copy(ROOT / "xla_helpers/devices.py", project / "xla_helpers")
     stamp = project / ".venv/set-up.stamp"
     (project / ".venv/bin").mkdir(parents=True)
     (project / ".venv/bin/python").symlink_to(sys.executable)
-    stamp.write_text(set_up.identity(f"{project}/.venv") + set_up.fingerprint(project))
-    command = [sys.executable, *(["-m", "tools.set_up"] if module else ["tools/set_up.py"])]
+    made_from = set_up.fingerprint(project, "cpu")
+    stamp.write_text(set_up.identity(f"{project}/.venv") + f"cpu {made_from}", encoding="utf-8")
+    command = [sys.executable, "-m", "tools.set_up"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-@pytest.mark.parametrize("name", set_up.INPUTS)
+@pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml"])
 def test_a_new_lock_updates_the_environment_in_place(project, installer, name):
     set_up.set_up(str(project))
     Path(project, ".venv/kept").touch()
-    (project / name).write_text("# changed\n")
+    (project / name).write_text("# changed\n", encoding="utf-8")
     set_up.set_up(str(project))
     assert installer.calls == 2
     assert Path(project, ".venv/kept").exists()
@@ -144,14 +127,14 @@ def interrupted(project, installer):
 
 
 def interrupted_update(project, installer):
-    (project / "requirements.txt").write_text("# changed\n")
+    (project / "requirements.txt").write_text("# changed\n", encoding="utf-8")
     installer.interrupted = True
     with pytest.raises(KeyboardInterrupt):
         set_up.set_up(str(project))
 
 
 def killed_while_it_was_emptied(project, installer):
-    (project / ".venv/set-up.stamp").write_text("")
+    (project / ".venv/set-up.stamp").write_text("", encoding="utf-8")
     shutil.rmtree(project / ".venv/bin")
 
 
@@ -172,7 +155,9 @@ def with_a_python_that_was_upgraded(project, installer):
 
 def copied_from_elsewhere(project, installer):
     stamp = project / ".venv/set-up.stamp"
-    stamp.write_text(stamp.read_text().replace(f"{project}/", "/elsewhere/"))
+    stamp.write_text(
+        stamp.read_text(encoding="utf-8").replace(f"{project}/", "/elsewhere/"), encoding="utf-8"
+    )
 
 
 def only_an_empty_folder(project, installer):
@@ -201,7 +186,7 @@ def test_a_half_made_environment_is_made_anew(project, installer, harm):
     set_up.set_up(str(project))
     assert installer.calls == calls + 1
     assert not (project / ".venv/old").exists()
-    assert set_up.version_of(project / ".venv/bin/python") == PYTHON
+    assert pythons.version_of(project / ".venv/bin/python") == PYTHON
     set_up.set_up(str(project))
     assert installer.calls == calls + 1
 
@@ -222,7 +207,9 @@ def test_naming_another_python_replaces_the_environment(project, installer, monk
     set_up.set_up(str(project))
     assert installer.calls == 1
     settings = project / ".venv/pyvenv.cfg"
-    settings.write_text(settings.read_text().replace(PYTHON, "3.99"))
+    settings.write_text(
+        settings.read_text(encoding="utf-8").replace(PYTHON, "3.99"), encoding="utf-8"
+    )
     set_up.set_up(str(project))
     assert installer.calls == 2
     assert not (project / ".venv/old").exists()
@@ -232,7 +219,7 @@ def test_naming_another_python_replaces_the_environment(project, installer, monk
 
 
 def a_file(venv):
-    venv.write_text("mine")
+    venv.write_text("mine", encoding="utf-8")
 
 
 def a_link_to_nowhere(venv):
@@ -246,7 +233,7 @@ def a_link_to_a_folder(venv):
 
 def another_environment(venv):
     venv.mkdir()
-    (venv / "pyvenv.cfg").write_text("mine")
+    (venv / "pyvenv.cfg").write_text("mine", encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -301,14 +288,106 @@ def test_an_environment_without_pip_is_served_by_the_pip_of_the_machine(tmp_path
     assert set_up.pip_for(venv)[1:] == ["-m", "pip"]
 
 
-@pytest.mark.parametrize("error", [set_up.SetUpError("what to do"), OSError("what to do")])
-def test_an_error_ends_the_command_with_a_sentence(monkeypatch, capsys, error):
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (set_up.SetUpError("what to do"), "what to do"),
+        (OSError("what to do"), "what to do"),
+        (subprocess.CalledProcessError(1, "pip"), "Command 'pip' returned non-zero exit status 1."),
+    ],
+)
+def test_an_error_ends_the_command_with_a_sentence(monkeypatch, capsys, error, said):
     def fail(explicit):
         raise error
 
     monkeypatch.setattr(set_up, "choose_python", fail)
     assert set_up.main() == 1
-    assert capsys.readouterr().err == "set-up: what to do\n"
+    assert capsys.readouterr().err == f"set-up: {said}\n"
+
+
+# With CUDA or without
+
+DEVICE = "/dev/nvidia0"
+
+
+@pytest.fixture
+def on_linux(monkeypatch):
+    """A machine for which there are packages with CUDA."""
+    monkeypatch.setattr(variants.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(variants.platform, "machine", lambda: "x86_64")
+
+
+def test_a_device_gets_cuda_and_the_lines_say_why(project, installer, on_linux, capsys):
+    set_up.set_up(str(project), DEVICE)
+    set_up.set_up(str(project), DEVICE)
+    assert installer.locks == ["requirements-cuda.txt"]
+    assert capsys.readouterr().out == f"Packages: cuda, {DEVICE} is here.\n"
+
+
+def test_what_stands_is_kept_where_the_device_is_not(project, installer, on_linux):
+    set_up.set_up(str(project), DEVICE)
+    (project / "requirements-cuda.txt").write_text("# changed\n", encoding="utf-8")
+    set_up.set_up(str(project), "")
+    assert installer.locks == ["requirements-cuda.txt"] * 2
+
+
+@pytest.mark.parametrize("start", ["cpu", "cuda"])
+def test_the_other_variant_is_installed_when_it_is_named(
+    project, installer, on_linux, start, monkeypatch
+):
+    set_up.set_up(str(project), DEVICE if start == "cuda" else "")
+    (project / ".venv/nvidia").touch()
+    other = {"cpu": "cuda", "cuda": "cpu"}[start]
+    monkeypatch.setenv("ACCELERATOR", other)
+    set_up.set_up(str(project), DEVICE)
+    set_up.set_up(str(project), DEVICE)
+    assert installer.locks == [variants.LOCKS[start], variants.LOCKS[other]]
+    assert (project / ".venv/nvidia").exists() == (other == "cuda")  # nothing of it is left
+
+
+def test_an_environment_from_before_there_were_variants_is_kept(project, installer):
+    set_up.set_up(str(project))
+    stamp = project / ".venv/set-up.stamp"
+    stamp.write_text(stamp.read_text(encoding="utf-8").replace("cpu ", ""), encoding="utf-8")
+    set_up.set_up(str(project), DEVICE)
+    assert installer.locks == ["requirements.txt"] * 2
+    assert (project / ".venv/installed").exists()
+
+
+def test_a_wrong_accelerator_is_refused_before_anything_is_made(project, monkeypatch, capsys):
+    monkeypatch.setattr(set_up, "ROOT", str(project))
+    monkeypatch.setenv("ACCELERATOR", "gpu")
+    assert set_up.main() == 2
+    assert capsys.readouterr().err == "set-up: ACCELERATOR is 'gpu': give cpu or cuda, or nothing\n"
+    assert not (project / ".venv").exists()
+
+
+def test_every_command_says_what_hides_a_device(project, installer, monkeypatch):
+    calls = []
+    monkeypatch.setattr(set_up, "ROOT", str(project))
+    monkeypatch.setattr(set_up, "choose_python", lambda explicit: sys.executable)
+    monkeypatch.setattr(set_up, "set_up", lambda root, device: calls.append(device))
+    popen = set_up.subprocess.Popen
+
+    def start(command, cwd):
+        calls.append(command)
+        return popen([sys.executable, "-c", "pass"])
+
+    monkeypatch.setattr(set_up.subprocess, "Popen", start)
+    for device in ["", DEVICE]:
+        monkeypatch.setattr(set_up, "nvidia_device", lambda device=device: device)
+        assert set_up.main() == 0
+    python = f"{project}/.venv/bin/python"
+    assert calls == ["", DEVICE, [python, "-m", "xla_helpers.devices"]]
+
+
+def test_a_driver_that_hangs_stops_no_command(project, monkeypatch, capsys):
+    popen = set_up.subprocess.Popen
+    hang = [sys.executable, "-c", "import time; time.sleep(300)"]
+    monkeypatch.setattr(set_up.subprocess, "Popen", lambda command, cwd: popen(hang))
+    monkeypatch.setattr(set_up, "PATIENCE", 0.1)
+    set_up.say_what_hides_it()
+    assert capsys.readouterr().err == "set-up: the NVIDIA driver did not answer within 0.1 s.\n"
 
 
 # Packages
@@ -358,11 +437,11 @@ def venv(project, monkeypatch):
 @needs_pip
 def test_uv_alone_comes_by_pip_and_by_its_hash(project, venv, capfd):
     uv, lock = wheel(project / "wheels", "uv"), project / "requirements.txt"
-    lock.write_text("absent==1\n" + pin(uv, digest="1" * 64) + "uvloop==1\n")
+    lock.write_text("absent==1\n" + pin(uv, digest="1" * 64) + "uvloop==1\n", encoding="utf-8")
     with pytest.raises(set_up.SetUpError, match="the message above says why"):
         set_up.install_uv(set_up.pip_for(venv), venv, lock)
     assert "DO NOT MATCH THE HASHES" in capfd.readouterr().err
-    lock.write_text("absent==1\n" + pin(uv) + "uvloop==1\n")
+    lock.write_text("absent==1\n" + pin(uv) + "uvloop==1\n", encoding="utf-8")
     set_up.install_uv(set_up.pip_for(venv), venv, lock)
     assert has(venv, "uv")
 
@@ -394,10 +473,10 @@ def test_all_else_comes_by_uv_from_where_pip_was_told_to_look(project, venv, com
     tiny = wheel(project / "wheels", "tiny")
     settings = {"find-links": f"{tiny.parent} /no/such/folder", "no-index": "1"}
     monkeypatch.setattr(set_up, "pip_settings", lambda pip: settings)
-    (project / "requirements.txt").write_text(pin(tiny, digest="1" * 64))
+    (project / "requirements.txt").write_text(pin(tiny, digest="1" * 64), encoding="utf-8")
     with pytest.raises(set_up.SetUpError):
         set_up.install_packages(project, venv)
-    (project / "requirements.txt").write_text(pin(tiny))
+    (project / "requirements.txt").write_text(pin(tiny), encoding="utf-8")
     set_up.install_packages(project, venv)
     assert has(venv, "tiny")
     last = commands[-1]

@@ -7,18 +7,21 @@ import pytest
 from xla_helpers import command
 from xla_helpers.command import exit_code, main
 from xla_helpers.deciding import decide as room
+from xla_helpers.devices import UNSEEN
 
 
 @pytest.fixture
 def decided(monkeypatch):
     """What `decide` was given. Its choice is what a test puts into `label`, or raises."""
-    seen = SimpleNamespace(label="XLA", error=None)
+    seen = SimpleNamespace(label="XLA", error=None, accelerators="no GPU")
+    monkeypatch.setattr(command, "hidden_accelerator", lambda: "")
 
     def decide(what, **given):
         seen.what, seen.given = what, given
         if seen.error:
             raise seen.error
-        return SimpleNamespace(label=seen.label, page="decision.html")
+        findings = SimpleNamespace(machine={"accelerators": seen.accelerators})
+        return SimpleNamespace(label=seen.label, page="decision.html", findings=findings)
 
     monkeypatch.setattr(room, "decide", decide)
     return seen
@@ -119,3 +122,15 @@ def test_errors_are_one_line(error, code, line, decided, capsys):
     assert main(["decide", "m:f"]) == code
     said = capsys.readouterr().err
     assert said.startswith(line) and said.count("\n") == 1
+
+
+def test_a_device_that_is_not_used_is_named_whoever_finds_it(decided, monkeypatch, capsys):
+    assert main(["decide", "m:f"]) == 0
+    assert capsys.readouterr().err == ""
+    decided.accelerators = UNSEEN
+    assert main(["decide", "m:f"]) == 0
+    said = f"decide: There is an {UNSEEN}. What was found is of the processor alone.\n"
+    assert capsys.readouterr().err == said
+    monkeypatch.setattr(command, "hidden_accelerator", lambda: "There is one, for a reason.")
+    assert main(["decide", "m:f"]) == 0
+    assert capsys.readouterr().err == "decide: There is one, for a reason.\n"

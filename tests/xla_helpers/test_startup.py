@@ -16,30 +16,49 @@ def prepare_twice():
     from xla_helpers import prepare_tensorflow
 
     path = prepare_tensorflow()
-    print("Python speaks", file=sys.stderr)
+    print("Python speaks \N{SNOWMAN}", file=sys.stderr)
     os.write(2, b"C++ speaks\n")
-    with open(path) as log:
+    with open(path, encoding="utf-8") as log:
         text = log.read()
     return {
         "same": path == prepare_tensorflow(),
         "log": text,
         "switches": [os.environ["TF_CPP_VMODULE"], os.environ["TF_CPP_MIN_LOG_LEVEL"]],
+        "growth": os.environ["TF_FORCE_GPU_ALLOW_GROWTH"],
+        "keras": os.environ["KERAS_BACKEND"],
     }
 
 
 def test_only_what_c_code_writes_goes_to_the_log():
-    run = run_in_process(prepare_twice, flags={"TF_CPP_VMODULE": "", "TF_CPP_MIN_LOG_LEVEL": "3"})
-    assert run.stderr == "Python speaks\n"
+    flags = {"TF_CPP_VMODULE": "", "TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": ""}
+    flags |= {"PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "0", "LC_ALL": "en_US.ISO-8859-1"}
+    run = run_in_process(prepare_twice, flags=flags)
+    assert run.stderr == "Python speaks \N{SNOWMAN}\n"
     assert run.value == {
         "same": True,
         "log": "C++ speaks\n",
         "switches": ["service=1,device_compiler=1", "0"],
+        "growth": "true",
+        "keras": "tensorflow",
     }
 
 
 def test_switches_of_the_reader_are_kept():
-    run = run_in_process(prepare_twice, flags={"TF_CPP_VMODULE": "xla_launch_util=2"})
+    flags = {"TF_CPP_VMODULE": "xla_launch_util=2", "TF_FORCE_GPU_ALLOW_GROWTH": "false"}
+    run = run_in_process(prepare_twice, flags=flags)
     assert run.value["switches"][0] == "xla_launch_util=2,service=1,device_compiler=1"
+    assert run.value["growth"] == "false"
+
+
+def test_a_variable_that_cannot_be_is_refused_before_anything_is_changed(monkeypatch):
+    monkeypatch.setattr(startup, "_log_path", None)
+    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
+    monkeypatch.setenv("TF_USE_LEGACY_KERAS", "1")
+    switches = dict(os.environ)
+    with pytest.raises(RuntimeError, match="^TF_USE_LEGACY_KERAS is '1' in the environment"):
+        prepare_tensorflow(keras=3)
+    assert startup.log_path() is None
+    assert dict(os.environ) == switches
 
 
 def test_too_late_is_said_with_the_mend(monkeypatch):
@@ -63,7 +82,7 @@ def test_the_machine_in_one_line(tf):
 
 
 def test_a_machine_without_proc_has_a_name_too(monkeypatch):
-    def no_file(*args):
+    def no_file(*args, **options):
         raise FileNotFoundError
 
     monkeypatch.setattr("builtins.open", no_file)
@@ -81,7 +100,7 @@ def processors(tmp_path, monkeypatch):
             folder = tmp_path / f"cpu{number}/cache/index{level}"
             folder.mkdir(parents=True)
             for name, text in {"level": level, "shared_cpu_list": shared_by, "size": size}.items():
-                (folder / name).write_text(f"{text}\n")
+                (folder / name).write_text(f"{text}\n", encoding="utf-8")
 
     return make
 

@@ -1,6 +1,5 @@
 """Does XLA pay for a model, with its shapes, on this machine? One call, one page."""
 
-import math
 import re
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from ..environment import check_environment
 from ..results import Result
 from ..subjects import fingerprint
 from ..targets import name_of
@@ -158,6 +158,7 @@ def decide(
         if reference is None:
             runner = here(what, batches, options)
         else:
+            _check_flags()
             memory = int(MEMORY * free_memory())
             runner = Processes(reference, batches, options, Path(files), memory)
         return _decided(runner, known, place)
@@ -192,12 +193,18 @@ def _check(what, options, budget):
     if isinstance(what, str) and not what.strip():
         raise ValueError('`what` is empty: give a model, such as "my_model:make"')
     check_positive("budget", budget)
-    if not budget < math.inf:
-        raise ValueError(f"`budget` is {budget!r}: give a number of seconds that has an end")
     checks = {"calls": lambda calls: check_count("calls", calls), "tolerance": check_tolerance}
     checks["floor"] = lambda floor: check_positive("floor", floor)
     for name in checks.keys() & options.keys():
         checks[name](options[name])
+
+
+def _check_flags():
+    """Here and once, because each process that a part runs in would try them anew."""
+    try:
+        check_environment()
+    except RuntimeError as error:
+        raise ValueError(str(error)) from error
 
 
 def _known(what, reference, batches, options, budget):

@@ -74,15 +74,11 @@ class Processes:
             return *_ending(error, self._memory), error.peak
 
     def _flags(self):
-        """Modules are found as they are here, and what is left in temporary files goes in the end.
-
-        This process may hold the GPU's memory, so another one takes only what it needs.
-        """
+        """Modules are found as they are here; what is left in temporary files goes in the end."""
         return {
             "PYTHONPATH": os.pathsep.join(entry or os.getcwd() for entry in sys.path),
             "PYTHONSAFEPATH": "1",
             "TMPDIR": str(self._folder),
-            "TF_FORCE_GPU_ALLOW_GROWTH": "true",
         }
 
 

@@ -185,7 +185,7 @@ def test_a_folder_with_files_of_others_is_left_alone(made_by_hand, tmp_path):
         ("m:f", {"tolerance": -1}, ValueError, "`tolerance` is -1: give a number"),
         ("m:f", {"floor": "x"}, ValueError, "`floor` is 'x': give a number above zero"),
         ("m:f", {"budget": 0}, ValueError, "`budget` is 0: give a number above zero"),
-        ("m:f", {"budget": float("inf")}, ValueError, "`budget` is inf: give a number of seconds"),
+        ("m:f", {"budget": float("inf")}, ValueError, "`budget` is inf: give a number above zero"),
         ("m:f", {"pad": lambda x: x}, TypeError, "`pad` cannot be given to a fresh process"),
         ("m:f", {"batches": "x"}, TypeError, "`batches` is one str: put it in a list"),
     ],

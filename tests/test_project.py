@@ -15,13 +15,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from tools import colab, set_up
+from tools import colab, pythons
 from tools.address import PLACEHOLDER, current, files, links
+from tools.versions.combinations import combinations
 
 ROOT = Path(__file__).parent.parent
 PYTHONS = ["3.11", "3.12", "3.13"]
 CONDA_FILES = ["environment.yml", "binder/environment.yml"]
-WORKFLOW = ROOT / ".github/workflows/test.yml"
+WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github/workflows").glob("*.yml"))}
 
 # What a stock Colab machine had in August 2026, under Python 3.13.
 # What stock Colab holds. Of these: at least this.
@@ -80,9 +81,17 @@ def conda_specs(name):
     return [spec for spec in dependencies if isinstance(spec, str)]
 
 
-def workflow_job():
-    (job,) = yaml.safe_load(WORKFLOW.read_text())["jobs"].values()
-    return job
+def jobs(workflow):
+    return yaml.safe_load(WORKFLOWS[workflow].read_text(encoding="utf-8"))["jobs"]
+
+
+def runs(job):
+    """The commands of a job, in order."""
+    return [step["run"] for step in job["steps"] if "run" in step]
+
+
+def matrix(job):
+    return job["strategy"]["matrix"]
 
 
 # Python
@@ -92,11 +101,12 @@ def test_every_file_names_the_same_pythons():
     supported = SpecifierSet(project()["requires-python"])
     minors = [f"3.{minor}" for minor in range(30) if f"3.{minor}" in supported]
     assert minors == PYTHONS
-    assert [f"{major}.{minor}" for major, minor in (set_up.OLDEST, set_up.NEWEST)] == [
+    assert [f"{major}.{minor}" for major, minor in (pythons.OLDEST, pythons.NEWEST)] == [
         minors[0],
         minors[-1],
     ]
-    assert workflow_job()["strategy"]["matrix"]["python"] == minors
+    for job in (jobs("test")["fast"], jobs("weekly")["locked"]):
+        assert matrix(job)["python"] == minors
     assert f"Python {minors[0]} to {minors[-1]}" in (ROOT / "Makefile").read_text()
     assert f"--python-version {minors[0]}" in (ROOT / "Makefile").read_text()
 
@@ -212,23 +222,50 @@ def test_scripts_can_be_executed(name):
 # Commands
 
 
-def test_the_workflow_is_valid():
+def test_the_workflows_are_valid():
     command = [sys.executable, "-m", "check_jsonschema"]
-    command += ["--builtin-schema", "vendor.github-workflows", str(WORKFLOW)]
+    command += ["--builtin-schema", "vendor.github-workflows", *map(str, WORKFLOWS.values())]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
-def test_the_workflow_runs_the_commands_of_the_makefile():
-    runs = [step["run"] for step in workflow_job()["steps"] if "run" in step]
-    assert runs == [".ci/run", "make run"]
+def test_a_change_is_tried_with_one_notebook_of_each_kind():
+    style, tests, notebooks = runs(jobs("test")["fast"])
+    assert (style, tests) == ("make lint", ".venv/bin/python -m pytest tests")
+    assert notebooks.startswith(".venv/bin/python -m pytest ")
+    assert re.findall(r"notebooks/(\d\d)_\*\.ipynb", notebooks) == colab.KINDS
+
+
+def test_the_week_runs_the_commands_of_the_makefile():
+    assert runs(jobs("weekly")["locked"]) == [".ci/run", "make run"]
     assert re.findall(r"(?m)^make (\S+)", (ROOT / ".ci/run").read_text()) == ["lint", "test"]
 
 
-def test_the_workflow_keeps_the_notebooks_of_a_failed_run():
-    (keep,) = [s for s in workflow_job()["steps"] if "upload-artifact" in s.get("uses", "")]
-    assert keep["with"]["path"] == "build/"
-    assert keep["if"] == "${{ !cancelled() }}"
+def test_the_week_tries_every_combination_of_versions():
+    job = jobs("weekly")["versions"]
+    assert matrix(job)["name"] == [one.name for one in combinations()]
+    assert runs(job) == ["make test-versions NAMES=${{ matrix.name }}"]
+
+
+def test_the_week_is_on_linux_and_macos():
+    for name in ("locked", "versions"):
+        assert matrix(jobs("weekly")[name])["system"] == ["ubuntu-latest", "macos-latest"]
+
+
+def test_only_the_job_that_opens_an_issue_may_write():
+    for workflow, path in WORKFLOWS.items():
+        everywhere = yaml.safe_load(path.read_text(encoding="utf-8"))["permissions"]
+        assert everywhere == {"contents": "read"}
+        for name, job in jobs(workflow).items():
+            more = {"contents": "read", "issues": "write"} if name == "report" else None
+            assert job.get("permissions") == more
+
+
+def test_what_failed_is_kept_for_whoever_looks():
+    for job in (jobs("weekly")["locked"], jobs("weekly")["versions"]):
+        (keep,) = [s for s in job["steps"] if "upload-artifact" in s.get("uses", "")]
+        assert keep["with"]["path"].startswith("build/")
+        assert keep["if"] == "${{ !cancelled() }}"
 
 
 def test_make_lists_every_command():

@@ -6,19 +6,20 @@ About five minutes, and a network for the packages.
 
 import argparse
 import os
-import shlex
 import shutil
-import subprocess
 import sys
 
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.v4 import new_code_cell
 
+from tools import environments
 from tools.address import current
-from tools.collection import ROOT, UsageError, choose, is_for_colab, read
-from tools.execute import CELL_SECONDS, KERNEL_ARGUMENTS, message_of
-from tools.set_up import version_of
+from tools.collection import ROOT, choose, is_for_colab, read
+from tools.commands import carried_out
+from tools.environments import NotMade
+from tools.kernels import CELL_SECONDS, KERNEL_ARGUMENTS, message_of
+from tools.pythons import version_of
 
 STOCK = {  # what a new Colab machine held in August 2026, on Python 3.13
     "tensorflow": "2.20.0",
@@ -46,43 +47,38 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="python -m tools.colab", description=__doc__)
     parser.add_argument("notebooks", nargs="*", default=KINDS, help="numbers (default 01 02 03 05)")
     wanted = parser.parse_args(arguments).notebooks
-    try:
-        paths = choose(wanted)
-    except UsageError as error:
-        print(f"colab: {error}", file=sys.stderr)
-        return 2
+    return carried_out("colab", lambda: try_out(choose(wanted)))
+
+
+def try_out(paths):
+    """Run notebooks among the stock versions. Returns: the exit code."""
     python = next(filter(version_of, PYTHONS), None)  # one on the PATH may not start
     if python is None:
-        print(f"colab: none of {', '.join(PYTHONS)} is installed", file=sys.stderr)
-        return 1
+        return sorry(f"none of {', '.join(PYTHONS)} is installed")
     folder = ROOT / "build" / "colab"
     try:
         make_environment(python, folder)
-    except subprocess.CalledProcessError as error:
-        print(f"colab: no environment: {shlex.join(error.cmd)} failed", file=sys.stderr)
-        return 1
+    except NotMade as error:
+        return sorry(f"no environment: {error}")
     os.environ["JUPYTER_PATH"] = str(folder / "share" / "jupyter")
     os.environ["XLA_RESULTS"] = str(folder / "results")  # not those of this machine's versions
     failed = [path.stem for path in paths if not runs(path)]
-    if failed:
-        print(f"colab: failed: {', '.join(failed)}", file=sys.stderr)
-    return bool(failed)
+    return sorry(f"failed: {', '.join(failed)}") if failed else 0
+
+
+def sorry(message):
+    print(f"colab: {message}", file=sys.stderr)
+    return 1
 
 
 def make_environment(python, folder):
-    """A new virtual environment with the stock versions and a kernel named colab."""
+    """A new virtual environment with the stock versions, pip, and a kernel named colab."""
     print(f"colab: {python}, installing {len(STOCK)} stock versions", flush=True)
-    shutil.rmtree(folder, ignore_errors=True)
-    uv = [sys.executable, "-m", "uv", "venv", "--quiet", "--seed"]
-    run(*uv, "--python", shutil.which(python), folder)
-    inside = folder / "bin" / "python"
+    environments.make(folder, shutil.which(python), "--seed")
     pins = [f"{name}=={version}" for name, version in STOCK.items()]
-    run(inside, "-m", "pip", "install", "--quiet", *pins, *ALSO)
-    run(inside, "-m", "ipykernel", "install", "--prefix", folder, "--name", "colab")
-
-
-def run(*command):
-    subprocess.run(list(map(str, command)), check=True)
+    environments.install(folder, *pins, *ALSO)
+    kernel = ["-m", "ipykernel", "install", "--prefix", folder, "--name", "colab"]
+    environments.call(environments.inside(folder), *kernel)
 
 
 def runs(path):

@@ -1,0 +1,1 @@
+"""Helpers and notebooks among other versions: `make test-versions`."""

@@ -1,0 +1,88 @@
+"""What was found with a combination of versions, as data: for the table, and for an issue."""
+
+import json
+import platform
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tools.collection import ROOT, UsageError
+from tools.versions.suites import Suite
+from xla_helpers.writing import write_file
+
+FILE = "found.json"
+
+
+@dataclass(frozen=True)
+class Found:
+    """One combination, tried.
+
+    packages: name to version of all that was installed. moved: name to the versions of the lock
+    and of this environment, where they differ. missing: why nothing could be tried. exists: False
+    when TensorFlow has no release for this Python. seconds: of everything, installing too.
+    """
+
+    name: str
+    python: str
+    supported: bool
+    system: str = platform.system()
+    packages: dict[str, str] = field(default_factory=dict)
+    moved: dict[str, list[str]] = field(default_factory=dict)
+    helpers: Suite = Suite(0)
+    notebooks: Suite = Suite(0)
+    missing: str = ""
+    exists: bool = True
+    seconds: float = 0.0
+
+    @property
+    def failed(self):
+        """Whether something ran and failed, or should have run and could not."""
+        could_not = self.missing and self.exists
+        return bool(could_not or self.helpers.failed or self.notebooks.failed)
+
+
+def moved(packages, python, root=ROOT):
+    """Name to locked version and found version, where they differ. python: such as 3.12."""
+    pins = locked(python, root)
+    return {
+        name: [pins.get(name, ""), version]
+        for name, version in sorted(packages.items())
+        if pins.get(name) != version
+    }
+
+
+def locked(python, root=ROOT):
+    """Name to version as the lock has them for a Python, on the system where this runs."""
+    machine = {"python_version": python, "python_full_version": f"{python}.0"}
+    text = (root / "requirements.txt").read_text(encoding="utf-8")
+    pins = [Requirement(line) for line in re.findall(r"(?m)^\w.*?(?= \\$|$)", text)]
+    return {
+        canonicalize_name(pin.name): str(pin.specifier).removeprefix("==")
+        for pin in pins
+        if pin.marker is None or pin.marker.evaluate(machine)
+    }
+
+
+def keep(found, folder):
+    write_file(Path(folder) / FILE, json.dumps(asdict(found), indent=1, sort_keys=True) + "\n")
+
+
+def kept(folder):
+    """All that is kept below a folder, by name and system.
+
+    Raises: UsageError, which names a file that holds something else.
+    """
+    all_found = map(load, Path(folder).rglob(FILE))
+    return sorted(all_found, key=lambda found: (found.name, found.system))
+
+
+def load(path):
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+        suites = {part: Suite(**facts.pop(part)) for part in ("helpers", "notebooks")}
+        return Found(**facts, **suites)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{path} is not what make test-versions keeps") from error

@@ -1,0 +1,84 @@
+"""Tests, run by the Python of an environment, and what they found."""
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+from xml.etree import ElementTree
+
+from tools.collection import ROOT
+from xla_helpers.watching import guarded, watch
+
+LIMIT = 2 * 3600  # seconds; all tests of the helpers take a fraction of it
+COLOUR = re.compile(r"(?:\x1b|#x1B)\[[\d;]*m")
+ERROR = r"^(?:E +)?([\w.]*(?:Error|Exception|Interrupt)\b.*|Cell \d+: .*differ.*)$"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """passed: how many tests did. failed: name of each other one to the reason, in one line."""
+
+    passed: int
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def __str__(self):
+        return f"{self.passed} passed" + (f", {len(self.failed)} failed" if self.failed else "")
+
+
+def run_tests(python, places, log, limit=LIMIT):
+    """Give `places` to pytest. log: a file for what it prints; its report stands beside it."""
+    report = log.with_suffix(".xml")
+    report.unlink(missing_ok=True)
+    words = ["-m", "pytest", "-q", "--color=no", "--continue-on-collection-errors"]
+    ended = run([python, *words, "--junit-xml", report, *places], log, limit)
+    found = read_report(report) if report.exists() else Suite(0)
+    return Suite(found.passed, found.failed | ended) if ended else found
+
+
+def run(command, log, limit):
+    """Run a command to its end. Returns: why it did not end as tests do; nothing when it did."""
+    environment = os.environ | {"XLA_RESULTS": str(log.parent / "results")}
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            list(map(str, command)),
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        with guarded(process):
+            how = watch(process, limit).how
+    if how != "finished":
+        return {"pytest": f"did not end within {limit:.0f} s"}
+    if process.returncode not in (0, 1):
+        return {"pytest": f"ended with {process.returncode}; see {log.name}"}
+    return {}
+
+
+def read_report(path):
+    """What a report in the format of JUnit says. A test that was skipped is neither."""
+    passed, failed = 0, {}
+    for case in ElementTree.parse(path).iter("testcase"):
+        trouble = next((case.find(kind) for kind in ("failure", "error") if has(case, kind)), None)
+        if trouble is not None:
+            failed[name_of(case)] = reason_of(trouble)
+        elif not has(case, "skipped"):
+            passed += 1
+    return Suite(passed, failed)
+
+
+def has(case, kind):
+    return case.find(kind) is not None
+
+
+def name_of(case):
+    return ".".join(filter(None, [case.get("classname"), case.get("name")]))
+
+
+def reason_of(trouble):
+    """The error that a failed test ended with, in one line."""
+    said = COLOUR.sub("", trouble.text or trouble.get("message") or "").strip()
+    reasons = re.findall(ERROR, said, re.MULTILINE) or said.splitlines() or ["no reason given"]
+    return " ".join(reasons[-1].split())

@@ -184,7 +184,9 @@ def _variables():
     frozen = gc.get_freeze_count() > 0
     if frozen:  # what is frozen is not listed
         gc.unfreeze()
-    found = [thing for thing in gc.get_objects() if issubclass(type(thing), BaseResourceVariable)]
+    everything = gc.get_objects()
+    kinds = {kind for kind in set(map(type, everything)) if issubclass(kind, BaseResourceVariable)}
+    found = [thing for thing in everything if type(thing) in kinds]
     if frozen:
         gc.freeze()
     return found

@@ -118,8 +118,9 @@ def test_an_interruption_ends_it(start):
 
 
 PARENT = """
-import subprocess, sys, time
+import signal, subprocess, sys, time
 from xla_helpers.watching import guarded, watch
+signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
 process = subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True)
 with guarded(process):
     print(process.pid, flush=True)

@@ -1,6 +1,7 @@
 """What the first calls of a candidate cost: traces, compilations, memory."""
 
 import functools
+import gc
 import time
 from collections.abc import Callable
 
@@ -58,8 +59,12 @@ def _start_tensorflow():
 
 
 def first_call(fn: Callable, example: Example, shape: int) -> FirstCall:
-    """What a call of `fn` costs and causes; an error is part of it."""
+    """What a call of `fn` costs and causes; an error is part of it.
+
+    Python collects its garbage before, so that a call pays for none that others left.
+    """
     variables, position = Variables(), _log_end()
+    gc.collect()
     trace, call, traces, error = 0.0, 0.0, 0, ""
     try:
         with variables.adopting():

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from ..tables import format_seconds
 from .findings import End, Findings, Raced, merged
 from .steps import LOST, STEPS, STEPS_HERE, Step, needs
 
@@ -88,7 +89,8 @@ def joined(found: Findings, more: Findings) -> Findings:
 
 
 def _left_out(order, seconds, least):
-    said = f"it needs about {least:.0f} s, and there were {seconds:.0f} s for it"
+    had = format_seconds(seconds)
+    said = f"it needs about {format_seconds(least)}, and there were {had} for it"
     return Findings(ends=(End(order.part, "left out", said, limit=seconds),))
 
 

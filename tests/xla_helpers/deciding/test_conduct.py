@@ -77,7 +77,7 @@ def test_what_did_not_fit_is_named(clock):
     hows = [end.how for end in found.ends]
     assert hows == ["finished"] * 4 + ["left out"] * 3
     assert [end.part for end in found.ends] == IN_ORDER
-    assert found.ends[-1].said == "it needs about 20 s, and there were 10 s for it"
+    assert found.ends[-1].said == "it needs about 20.2 s, and there were 10 s for it"
 
 
 def test_a_part_that_is_lost_costs_its_rows_alone(clock):

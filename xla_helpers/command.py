@@ -28,7 +28,7 @@ dict of options, such as {"step": True, "worst": [...]}; see `xla_helpers.decide
 
 exit codes: 0 done, and as expected; 1 another choice than expected; 2 it cannot be called, or the
 arguments make no sense; 3 undecided where a choice was expected; 70 a fault of this command;
-130 interrupted
+130 interrupted. A GPU that TensorFlow does not see changes none of them: a line on stderr says so.
 """
 
 

@@ -249,4 +249,4 @@ def test_links_to_files_lead_somewhere():
 def test_the_table_of_commands_is_that_of_the_makefile():
     described = re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE)
     listed = re.findall(r"^\| `make ([a-z-]+)", README, re.MULTILINE)
-    assert set(listed) == set(described) - {"help", "set-up"}
+    assert set(listed) == set(described) - {"help"}

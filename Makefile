@@ -11,7 +11,7 @@ export XLA_RESULTS ?= $(CURDIR)/build/results
 .SILENT:
 
 help: ## list these commands
-	sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' Makefile | expand -t 20
+	awk -F ':[^#]*## ' '/^[a-z-]*:[^#]*## /{ printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 set-up: ## make or mend .venv from the lock (ACCELERATOR=cpu or cuda)
 	command -v "$${PYTHON:-python3}" >/dev/null || \
@@ -23,7 +23,7 @@ lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/tools/lab$(if $(JUPYTER_CONFIG_PATH
 lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks)
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) "$${FOLDER:-notebooks}"
 
-# Two files at a time: the helpers' tests assert no time, and the notebooks' margins are wide.
+# Two files at a time: where tests assert a time, the margins are wide.
 test: set-up ## check the helpers and every notebook
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder notebooks tests
 

@@ -191,7 +191,8 @@ def test_conda_installs_the_lock_and_then_the_package():
 def binder_log(tmp_path_factory):
     """What repo2docker would build, without a container engine."""
     copy = tmp_path_factory.mktemp("binder") / "repository"
-    hidden = shutil.ignore_patterns(".venv", ".git", "build", "notebooks", "__pycache__")
+    others = ("__pycache__", ".*_cache", ".hypothesis")  # where other tests may be writing
+    hidden = shutil.ignore_patterns(".venv", ".git", "build", "notebooks", *others)
     shutil.copytree(ROOT, copy, ignore=hidden)
     command = [sys.executable, "-m", "repo2docker", "--no-build", "--debug", "."]
     done = subprocess.run(command, cwd=copy, capture_output=True, text=True)

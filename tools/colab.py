@@ -10,7 +10,7 @@ import shutil
 import sys
 
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell
 
 from tools import environments
@@ -74,6 +74,7 @@ def sorry(message):
 def make_environment(python, folder):
     """A new virtual environment with the stock versions, pip, and a kernel named colab."""
     print(f"colab: {python}, installing {len(STOCK)} stock versions", flush=True)
+    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # from there, old modules live on
     environments.make(folder, shutil.which(python), "--seed")
     pins = [f"{name}=={version}" for name, version in STOCK.items()]
     environments.install(folder, *pins, *ALSO)
@@ -86,9 +87,11 @@ def runs(path):
     print(f"colab: {path.stem} ... ", end="", flush=True)
     try:
         settings = {"timeout": CELL_SECONDS, "extra_arguments": KERNEL_ARGUMENTS}
+        elsewhere = ROOT / "notebooks"  # not beside the package, which the first cell installs
+        settings["resources"] = {"metadata": {"path": str(elsewhere)}}
         NotebookClient(on_colab(path), kernel_name="colab", **settings).execute()
-    except CellExecutionError as error:
-        print(f"FAILED: {error.ename}: {message_of(error)}")
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        print(f"FAILED: {getattr(error, 'ename', type(error).__name__)}: {message_of(error)}")
         return False
     print("passed")
     return True

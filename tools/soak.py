@@ -55,8 +55,8 @@ def main(arguments=None, root=ROOT):
 def parser():
     command = argparse.ArgumentParser(
         prog="python -m tools.soak",
-        description=f"{__doc__} One runs at a time, each in a fresh process, as `make test` runs "
-        "it. What failing runs print is kept below build/soak/.",
+        description=f"{__doc__} One runs at a time, each in a fresh process. What failing runs "
+        "print is kept below build/soak/.",
     )
     command.add_argument(
         "notebooks",
@@ -69,22 +69,23 @@ def parser():
     command.add_argument(
         "--loaded",
         type=int,
-        default=5,
         metavar="N",
-        help="of the runs, how many have every core loaded: the last ones; default: 5",
+        help="of the runs, how many have every core loaded: the last ones; default: 5, or all "
+        "when there are fewer",
     )
     return command
 
 
 def soak(options, root):
     """Run all, with a line for each run and a table in the end; 1 when something failed."""
-    if options.runs < 1 or not 0 <= options.loaded <= options.runs:
+    loaded = min(5, options.runs) if options.loaded is None else options.loaded
+    if options.runs < 1 or not 0 <= loaded <= options.runs:
         raise UsageError("give at least 1 run, and no more loaded runs than runs")
     paths = targets(options.notebooks, root)
     logs = root / "build" / "soak" / time.strftime("%Y-%m-%d_%H-%M-%S")
     trials = []
     try:
-        for trial in tried(paths, options.runs, options.loaded, logs):
+        for trial in tried(paths, options.runs, loaded, logs):
             trials.append(trial)
             print(progress(trial, len(trials), len(paths) * options.runs), flush=True)
     finally:
@@ -115,9 +116,13 @@ def tried(
         for path in paths:
             with every_core_loaded() if busy else nullcontext():
                 start = time.perf_counter()
-                failures = (once or run_once)(path, logs / f"{path.stem}.run-{number}.log")
+                failures = (once or run_once)(path, logs / _log_of(path, number))
                 seconds = time.perf_counter() - start
             yield Trial(path, number, busy, seconds, failures)
+
+
+def _log_of(path, number):
+    return f"{path.parent.name}.{path.stem}.run-{number}.log"
 
 
 def run_once(path: Path, log: Path) -> list[str]:

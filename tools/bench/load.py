@@ -1,5 +1,6 @@
 """Keep every core busy, as other work on a shared machine does."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -7,14 +8,15 @@ from contextlib import contextmanager
 
 from xla_helpers.startup import usable_cores
 
-BUSY = "import os\nparent = os.getppid()\nwhile os.getppid() == parent: sum(range(10**6))"
+BUSY = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): sum(range(10**6))"
 
 
 @contextmanager
 def every_core_loaded() -> Iterator[None]:
     """As many processes as there are cores for this one compute until the block ends."""
     alone = {"start_new_session": True}  # a terminal's Ctrl-C is for us
-    busy = [subprocess.Popen([sys.executable, "-c", BUSY], **alone) for _ in range(usable_cores())]
+    command = [sys.executable, "-c", BUSY, str(os.getpid())]
+    busy = [subprocess.Popen(command, **alone) for _ in range(usable_cores())]
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
 """Run helpers and notebooks among other versions of Python, TensorFlow and their companions.
 
 Each combination gets an environment in build/versions. It takes a network, about 25 GB of disk,
-and for each combination about as long as `make test`; --fast takes a few minutes for each.
+and for each combination up to twice as long as `make test`; --fast takes a few minutes for each.
 """
 
 import argparse
@@ -105,7 +105,7 @@ def make(one, folder):
 def check_release(one, folder):
     """Ask whether this TensorFlow exists for this Python, before anything stands in its way."""
     try:
-        environments.resolve(folder, [one.alone])
+        environments.resolve(folder, [one.alone], "--no-deps")
     except NoSolution as error:
         raise NoRelease(str(error)) from error
 
@@ -139,7 +139,8 @@ def notebooks(one, python, folder, fast):
             found = run_tests(python, [path], folder / f"{path.stem}.log")
             done("FAILED" if found.failed else "passed")
         passed += not found.failed
-        failed |= {f"{path.stem}, {cell}": why for cell, why in list(found.failed.items())[:1]}
+        for cell, why in list(found.failed.items())[:1]:
+            failed[f"{path.stem}, {cell.removeprefix(f'notebooks.{path.name}.')}"] = why
     return Suite(passed, failed)
 
 

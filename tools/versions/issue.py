@@ -11,6 +11,8 @@ from tools.commands import carried_out
 from tools.versions.found import kept
 from tools.versions.table import of
 
+MOST = 20  # lines on what failed in one combination
+
 
 def main(arguments=None):
     made = argparse.ArgumentParser(prog="python -m tools.versions.issue", description=__doc__)
@@ -41,7 +43,9 @@ def part(found):
 
 
 def wrong(found):
-    return "\n".join(f"- {code(line)}" for line in of(found))
+    """What failed, a line each; a page of an issue has an end."""
+    lines = [f"- {code(line)}" for line in of(found)]
+    return "\n".join(lines[:MOST] + [f"- and {len(lines) - MOST} more"] * (len(lines) > MOST))
 
 
 def pins(found):

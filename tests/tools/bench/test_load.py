@@ -8,7 +8,7 @@ from xla_helpers.startup import usable_cores
 
 def busy():
     children = psutil.Process().children()
-    return [child for child in children if "parent" in " ".join(child.cmdline())]
+    return [child for child in children if "getppid" in " ".join(child.cmdline())]
 
 
 def test_one_process_for_each_core_while_the_block_lasts():

@@ -45,8 +45,8 @@ def fails(monkeypatch, name, error):
 def test_what_was_found_is_a_table_and_a_file(asked, tmp_path, capsys):
     assert versions.main([GRID, "--fast"]) == 0
     said = capsys.readouterr().out
-    assert "3.11-2.19: helpers ... 1 passed, 0 s" in said
-    assert "| 3.11-2.19 | 3.11 | 2.19.1 |  |  |  | 1 passed | 4 passed | 0 s |" in said
+    assert "3.11-2.19: helpers ... 1 passed, " in said
+    assert "| 3.11-2.19 | 3.11 | 2.19.1 |  |  |  | 1 passed | 4 passed | " in said
     assert (tmp_path / GRID / "found.json").exists()
 
 

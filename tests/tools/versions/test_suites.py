@@ -57,6 +57,8 @@ def test_passed_and_failed_are_counted_with_reasons(given):
 def test_a_crash_is_a_failure(given):
     found = given("import os\n\ndef test_it():\n    os._exit(7)\n")
     assert found.passed == 0 and "ended with 7; see" in found.failed["pytest"]
+    found = given("import os\n\ndef test_it():\n    os._exit(1)\n")
+    assert found.passed == 0 and "ran no test; see" in found.failed["pytest"]
 
 
 def test_a_place_without_tests_is_a_failure(given):

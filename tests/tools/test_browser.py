@@ -126,7 +126,7 @@ return [...document.querySelectorAll("table")].flatMap(table => {
   const rows = [...table.rows].map(row => [...row.cells]);
   return rows[0].map((_, i) => rows.map(row => ({
     text: row[i].textContent.trim(),
-    side: getComputedStyle(row[i]).textAlign.replace(/^(start|-webkit-left)$/, "left"),
+    side: getComputedStyle(row[i]).textAlign.replace("-webkit-", "").replace("start", "left"),
     unit: row[i].querySelector("span")?.getBoundingClientRect().left
   })));
 })"""

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
+from xla_helpers.environment import FLAGS
+
 CELL_SECONDS = 1800  # a cell that takes longer hangs
 KERNEL_ARGUMENTS = ["--log-level=ERROR"]  # a kernel's own log does not belong in the progress
-FLAGS = ("XLA_FLAGS", "TF_XLA_FLAGS")  # one unknown word in them ends a process
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 

@@ -5,7 +5,7 @@ import re
 
 from .processes import ProcessError, run_in_process
 
-FLAGS = ("XLA_FLAGS", "TF_XLA_FLAGS")
+FLAGS = ("XLA_FLAGS", "TF_XLA_FLAGS")  # one unknown word in them ends a process
 TRIED = "XLA_HELPERS_TRIED"  # the flags that a process of ours took, for those that it starts
 SECONDS = 120  # for trying them
 OTHERS = ("SIGILL", "SIGKILL")  # a processor that is too old, a system without memory

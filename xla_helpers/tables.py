@@ -127,6 +127,11 @@ def in_one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
+def some(names: Sequence[str], most: int) -> str:
+    """Names in a line, at most so many, with a mark where there are more."""
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
 def cut(text: str, limit: int) -> str:
     """`text` in at most `limit` characters, with a mark where it was cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

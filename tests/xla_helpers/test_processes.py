@@ -3,12 +3,11 @@
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
-import psutil
 import pytest
 
+from tests.xla_helpers.gone import is_gone
 from tools.collection import ROOT
 from xla_helpers.processes import ProcessError, run_in_process
 
@@ -225,19 +224,6 @@ with open(sys.argv[1], "w") as file:
     file.write(str(sleeper.pid))
 print("started")
 """
-
-
-def is_gone(pid):
-    """True when the process ends within ten seconds; a zombie has ended."""
-    for _ in range(1000):
-        try:
-            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.01)
-    os.kill(pid, signal.SIGKILL)
-    return False
 
 
 def test_a_time_out_keeps_the_output_and_stops_grandchildren(tmp_path):

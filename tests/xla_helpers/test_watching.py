@@ -1,14 +1,13 @@
 """Limits of small processes, and what becomes of those that they started."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
 
+from tests.xla_helpers.gone import is_gone
 from xla_helpers import watching
 from xla_helpers.watching import Watched, family, free_memory, guarded, resident, watch
 
@@ -31,19 +30,6 @@ def start():
         process.kill()
         process.wait()
         process.stdout.close()
-
-
-def is_gone(pid):
-    """True when the process ends within ten seconds; a zombie has ended."""
-    for _ in range(1000):
-        try:
-            if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                return True
-        except psutil.NoSuchProcess:
-            return True
-        time.sleep(0.01)
-    os.kill(pid, signal.SIGKILL)
-    return False
 
 
 # Limits

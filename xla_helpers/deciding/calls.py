@@ -5,12 +5,15 @@ import gc
 import time
 from collections.abc import Callable
 
+import psutil
+
 from ..errors import headline
 from ..logs import compilations_are_logged, compilations_in, log_end, log_since
 from ..state import Variables
 from ..tables import counted
 from ..timing import time_first_call
 from ..trials import refuse_what_aborts
+from ..watching import resident
 from .batches import Example
 from .findings import PADDED, Findings, FirstCall, FirstCalls
 from .plan import Case, Order, described
@@ -107,9 +110,7 @@ def _log_end():
 
 def _memory():
     """Bytes that this process holds."""
-    import psutil
-
-    return psutil.Process().memory_info().rss
+    return resident(psutil.Process())
 
 
 def _by_value(case, order, fn):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from ..results import Result
-from ..tables import counted
+from ..tables import counted, some
 from .costs import Costs
 from .findings import PADDED, Findings, label_of_part
 from .standing import differs, evidence_of, how_it_ended
@@ -172,5 +172,4 @@ def _not_seen(races, label):
 
 def _some(names):
     """A few of them, each once."""
-    names = list(dict.fromkeys(names))
-    return ", ".join(names[:NAMED]) + (", …" if len(names) > NAMED else "")
+    return some(list(dict.fromkeys(names)), NAMED)

@@ -21,7 +21,6 @@ from .inside import inside
 from .plan import Case, Order, case_of
 from .races import race
 from .references import make
-from .steps import most_frequent
 from .work import work
 
 CALLS = 10_000
@@ -133,7 +132,7 @@ def prepared(what, batches, options: dict) -> tuple[Case, Findings]:
 def carried_out(case: Case, order: Order, report: Report) -> None:
     """Do one part; an error is reported as the end of it."""
     if not order.shapes:
-        order = replace(order, shapes=most_frequent(case.plan))
+        order = replace(order, shapes=case.plan.most_frequent())
     try:
         perform(case, order, report)
     except NotCallable as error:

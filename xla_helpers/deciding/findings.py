@@ -5,6 +5,7 @@ writes is a `Findings` with the fields that it knows; `merged` puts one beside t
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 
@@ -63,6 +64,11 @@ class Plan:
     def share(self, shape: int) -> float:
         """The share of the calls that have the shape of this number, from 0 to 1."""
         return self.shapes[shape].examples / sum(one.examples for one in self.shapes)
+
+    def most_frequent(self, numbers: Iterable[int] | None = None) -> tuple[int, ...]:
+        """The numbers of the shapes, or those given, the most frequent one first."""
+        numbers = range(len(self.shapes)) if numbers is None else numbers
+        return tuple(sorted(numbers, key=lambda number: -self.shapes[number].examples))
 
 
 @dataclass(frozen=True)

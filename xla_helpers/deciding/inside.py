@@ -10,6 +10,7 @@ from ..layers import finder, parts_of
 from ..logs import run_probe
 from ..operations import Found, Refusal, operations_in, unsupported_in
 from ..profiles import Profile, profile
+from ..tables import some
 from .findings import INSIDE, Findings, Inside
 from .plan import Case, Order
 from .turns import compared
@@ -228,5 +229,4 @@ def _no_layers(refusals) -> str:
 
 
 def _some(refusals) -> str:
-    named = [refusal.where for refusal in refusals[:NAMED]]
-    return ", ".join(named) + (", …" if len(refusals) > NAMED else "")
+    return some([refusal.where for refusal in refusals], NAMED)

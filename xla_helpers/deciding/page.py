@@ -69,8 +69,7 @@ def section(findings: Findings, races: Mapping, title: str) -> str:
     if title not in SECTIONS:
         raise ValueError(f"`title` is {title!r}: give one of {', '.join(SECTIONS)}")
     with plain_style():
-        drawn = {name: DRAW[name](findings, races) for name in SECTIONS[title]}
-    pictures = {name: found for name, found in drawn.items() if found}
+        pictures = draw_all(findings, races, SECTIONS[title])
     return embedded(_section(findings, races, title, pictures), pictures)
 
 

@@ -1,6 +1,6 @@
 """Pictures of what was found for a decision; one without data is left out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,9 +34,7 @@ from .wording import (
     arguments,
     calls_of,
     end_of,
-    frequent,
     in_runs,
-    ratio_of,
     seconds_of,
     share,
     the,
@@ -58,12 +56,15 @@ def plain_style():
     return plt.style.context("default")
 
 
-def draw_all(findings: Findings, races: Mapping) -> dict[str, Picture]:
+def draw_all(
+    findings: Findings, races: Mapping, names: Iterable[str] | None = None
+) -> dict[str, Picture]:
     """Name to `Picture`, for all that there is data for.
 
-    races: number of a shape to its `Result`.
+    races: number of a shape to its `Result`. names: of those to draw; all when not given.
     """
-    drawn = {name: draw(findings, races) for name, draw in DRAW.items()}
+    names = DRAW if names is None else names
+    drawn = {name: DRAW[name](findings, races) for name in names}
     return {name: found for name, found in drawn.items() if found}
 
 
@@ -96,14 +97,14 @@ def _speeds(findings, races, costs):
     """Name of a row, label, ratio and the ratios of runs: the plan first, then its shapes."""
     labels = [label for label in costs.labels if label != "graph"]
     rows = [
-        ("over the plan", label, ratio_of(costs.ratio(label), costs.noise), ()) for label in labels
+        ("over the plan", label, costs.ratio(label).as_ratio(costs.noise), ()) for label in labels
     ]
     rows = rows if len(costs.shapes) > 1 else []
-    for number in frequent(findings.plan, costs.shapes)[:SHAPES]:
+    for number in findings.plan.most_frequent(costs.shapes)[:SHAPES]:
         shape = arguments(findings.plan.shapes[number].arguments, NAME)
         name = f"{shape} · {share(findings.plan.share(number))}"
         for label in labels:
-            ratio = ratio_of(costs.times(label, number), costs.noise)
+            ratio = costs.times(label, number).as_ratio(costs.noise)
             rows.append((name, label, ratio, in_runs(races[number], label)))
     return [row for row in rows if row[2].bounded]
 

@@ -6,7 +6,7 @@ from ..modes import mode_of
 from ..tables import Bytes, Seconds, counted, format_seconds
 from .findings import Findings, label_of_part
 from .markdown import Markdown, fenced, fill, table
-from .wording import arguments, each, ended, frequent, listed, share, why_nothing
+from .wording import arguments, each, ended, listed, share, why_nothing
 
 SHAPES = 10  # shapes that have a row of their own
 NO_CODE = "XLA has no code for these"
@@ -43,7 +43,7 @@ def _shapes(plan):
     """The table of shapes, and what does not stand in it."""
     if plan is None:
         return dict(shapes=Markdown(), examples="", distinct="", more_shapes="", more_share="")
-    numbers = frequent(plan, range(len(plan.shapes)))
+    numbers = plan.most_frequent()
     more = numbers[SHAPES:]
     padded = [[_padded(plan, number)] if plan.padded else [] for number in numbers]
     rows = [

@@ -5,6 +5,8 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..ratios import Ratio
+
 
 @dataclass(frozen=True)
 class Span:
@@ -13,6 +15,13 @@ class Span:
     low: float
     value: float
     high: float
+
+    def as_ratio(self, noise: float = 1.0) -> Ratio:
+        """The same as what puts itself in words, such as "1.36x slower [1.35, 1.38]".
+
+        noise: how far from itself the graph seemed to be.
+        """
+        return Ratio(self.value, self.low, self.high, noise)
 
 
 def unknown(value: float) -> Span:

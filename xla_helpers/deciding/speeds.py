@@ -13,8 +13,6 @@ from .wording import (
     arguments,
     arguments_of,
     calls_of,
-    frequent,
-    ratio_of,
     seconds_of,
     shapes_of,
     share,
@@ -29,7 +27,7 @@ NOT_SEEN = "not seen"
 def speed(findings: Findings, races: Mapping, picture: Markdown) -> Markdown:
     """How each candidate stands to the graph, for each shape and over the plan."""
     costs = Costs(findings, races)
-    numbers = frequent(findings.plan, costs.shapes) if findings.plan else []
+    numbers = findings.plan.most_frequent(costs.shapes) if findings.plan else []
     more = len(numbers) - SHAPES
     return fill(
         "speed",
@@ -50,7 +48,7 @@ def speed(findings: Findings, races: Mapping, picture: Markdown) -> Markdown:
 
 def _over_the_plan(costs):
     return [
-        {"label": label, "ratio": ratio_of(costs.ratio(label), costs.noise).against("the graph")}
+        {"label": label, "ratio": costs.ratio(label).as_ratio(costs.noise).against("the graph")}
         for label in costs.labels
         if label != "graph"
     ]
@@ -88,7 +86,7 @@ def _speed(costs, result, number, label):
     seconds = Seconds(costs.seconds(label, number).value)
     if label == "graph":
         return [label, seconds, "", ""]
-    ratio = ratio_of(costs.times(label, number), costs.noise)
+    ratio = costs.times(label, number).as_ratio(costs.noise)
     return [label, seconds, repr(ratio), _medians(result, label, ratio)]
 
 

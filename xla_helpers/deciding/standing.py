@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from ..evidence import NOTHING, Evidence
 from ..modes import mode_of
 from ..operations import Refusal
-from ..ratios import Ratio
 from ..results import Result
 from ..tables import counted, format_seconds
 from .costs import Costs
@@ -84,11 +83,6 @@ def runs_inside(races: Mapping[int, Result]) -> int:
     return max((found.programs or 0 for found in evidence_of("graph", races)), default=0)
 
 
-def in_words(gain: Span) -> Ratio:
-    """The same as what puts itself in words, such as "1.36x slower than the graph [1.35, 1.38]"."""
-    return Ratio(gain.value, gain.low, gain.high)
-
-
 def _standing(label, findings, races, costs):
     why = _out(findings, label)
     if why:
@@ -97,13 +91,13 @@ def _standing(label, findings, races, costs):
     if why:
         return Standing(label, "unknown", why)
     gain = costs.gain(label, covered_calls(findings, costs))
-    words = f"is {in_words(gain).against('the graph')}, first calls included"
+    words = f"is {gain.as_ratio().against('the graph')}, first calls included"
     return Standing(label, _how(gain, findings.floor), words, gain)
 
 
 def _how(gain, floor):
     """A winner of a floor above 1, or of 1, must be faster by what is shown."""
-    if gain.low >= floor and (floor < 1 or in_words(gain).clear):
+    if gain.low >= floor and (floor < 1 or gain.as_ratio().clear):
         return "wins"
     return "loses" if gain.high <= floor else "open"
 

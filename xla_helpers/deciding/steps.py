@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .findings import PADDED, Findings, Plan, label_of_part
+from .findings import PADDED, Findings, label_of_part
 from .plan import Order
 
 FIRST = "first calls, {}"
@@ -70,7 +70,7 @@ def race(number: int) -> Callable[[Findings], Order | None]:
         labels = runs(found)
         if "graph" not in labels:
             return None
-        shapes = [i for i in most_frequent(found.plan) if _runs_with(found, labels, i)]
+        shapes = [i for i in found.plan.most_frequent() if _runs_with(found, labels, i)]
         raced = {one.shape for one in found.raced}
         if number > 1 and raced:
             shapes = [shape for shape in shapes if shape in raced]
@@ -112,7 +112,7 @@ def work(found: Findings) -> Order | None:
     labels = runs(found)
     if "graph" not in labels:
         return None
-    shapes = tuple(i for i in most_frequent(found.plan) if _runs_with(found, labels, i))
+    shapes = tuple(i for i in found.plan.most_frequent() if _runs_with(found, labels, i))
     return Order("work", labels=labels, shapes=shapes) if shapes else None
 
 
@@ -137,11 +137,6 @@ def runs(found: Findings) -> tuple[str, ...]:
     labels = [one for one in ("graph", "XLA", PADDED) if shapes_of(found, one)]
     inside = [label_of_part(found)] if found.inside and "graph" in labels else []
     return tuple(label for label in labels if label in _tried(found)) + tuple(inside)
-
-
-def most_frequent(plan: Plan) -> tuple[int, ...]:
-    """The numbers of the shapes, the most frequent one first."""
-    return tuple(sorted(range(len(plan.shapes)), key=lambda i: -plan.shapes[i].examples))
 
 
 def shapes_of(found: Findings, label: str) -> tuple[int, ...]:

@@ -12,7 +12,6 @@ from .findings import PADDED, Findings, label_of_part
 from .standing import (
     covered_calls,
     graph_fails,
-    in_words,
     nothing_ran,
     refused,
     runs_inside,
@@ -115,7 +114,7 @@ def _head(findings, label):
 
 
 def _over(findings, races, costs, one):
-    gain = in_words(one.gain).against(_graph_name(races))
+    gain = one.gain.as_ratio().against(_graph_name(races))
     return f"{_calls(findings, costs)} {gain}, first calls included"
 
 
@@ -143,7 +142,7 @@ def _graph(findings, races, costs, stand):
 
 def _loses(findings, races, costs, one):
     """Slower, or too little gained, or not repaid within the plan."""
-    gain = in_words(one.gain).against(_graph_name(races))
+    gain = one.gain.as_ratio().against(_graph_name(races))
     said = [f"{_calls(findings, costs)} {one.label} is {gain}, first calls included"]
     if one.gain.high > 1:
         said.append(f"less than the {findings.floor:.4g}x that was asked for")
@@ -186,7 +185,7 @@ def _to_decide(why, would):
 
 
 def _open(findings, races, costs, one):
-    gain = in_words(one.gain).against(_graph_name(races))
+    gain = one.gain.as_ratio().against(_graph_name(races))
     asked = f"at least {findings.floor:.4g}x was asked for"
     return f"{_calls(findings, costs)} {one.label} is {gain}, first calls included, where {asked}"
 

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 
 from matplotlib.ticker import EngFormatter
 
-from ..ratios import Ratio
 from ..results import Result
 from ..tables import counted, cut, format_bytes, format_seconds
-from .findings import PADDED, Checked, End, Findings, FirstCalls, Plan
+from .findings import PADDED, Checked, End, Findings, FirstCalls
 from .spans import Span
 
 WIDE = 48  # characters of a shape in a row of a table or a picture
@@ -74,16 +73,6 @@ def ended(end: End) -> str:
     said = (end.said or UNSAID.get(end.how, "it did not say why")).rstrip(".")
     peak = f", {format_bytes(end.peak)} at the most" if end.peak else ""
     return ENDED[end.how].format(said=said, limit=format_seconds(end.limit), peak=peak)
-
-
-def frequent(plan: Plan, numbers) -> list[int]:
-    """The numbers of shapes, the most frequent first."""
-    return sorted(numbers, key=lambda number: -plan.shapes[number].examples)
-
-
-def ratio_of(span: Span, noise: float = 1.0) -> Ratio:
-    """A ratio with its interval, as what puts itself in words. noise: of the graph to itself."""
-    return Ratio(span.value, span.low, span.high, noise, rounds=2)
 
 
 def in_runs(result: Result, label: str) -> list[float]:

@@ -17,7 +17,7 @@ from xla_helpers.deciding.findings import (
     Raced,
     Shape,
 )
-from xla_helpers.deciding.steps import STEPS, STEPS_HERE, most_frequent, needs, runs
+from xla_helpers.deciding.steps import STEPS, STEPS_HERE, needs, runs
 
 BY_NAME = {step.name: step for step in STEPS}
 ALL_SHAPES = (0, 1)
@@ -56,7 +56,7 @@ def labels(name, found):
 
 def test_the_shapes_that_come_most_often_come_first():
     plan = Plan("f", tuple(Shape((), count) for count in (1, 7, 3, 7)))
-    assert most_frequent(plan) == (1, 3, 2, 0)
+    assert plan.most_frequent() == (1, 3, 2, 0)
 
 
 # First calls

@@ -14,10 +14,8 @@ from xla_helpers.deciding.wording import (
     end_of,
     ended,
     flops,
-    frequent,
     in_runs,
     listed,
-    ratio_of,
     seconds_of,
     shapes_of,
     share,
@@ -82,7 +80,7 @@ def test_why_there_is_nothing_is_said_of_the_part_itself():
 
 def test_the_most_frequent_shape_comes_first():
     plan = Plan("a function", (Shape(("a",), 1), Shape(("b",), 5), Shape(("c",), 1)))
-    assert frequent(plan, (0, 1, 2)) == [1, 0, 2]
+    assert plan.most_frequent((0, 1, 2)) == (1, 0, 2)
 
 
 def test_numbers_of_calls_and_seconds_have_intervals():
@@ -93,8 +91,8 @@ def test_numbers_of_calls_and_seconds_have_intervals():
 
 
 def test_a_ratio_within_the_noise_is_not_clear():
-    assert ratio_of(Span(1.05, 1.06, 1.07)).clear
-    assert not ratio_of(Span(1.05, 1.06, 1.07), noise=1.08).clear
+    assert Span(1.05, 1.06, 1.07).as_ratio().clear
+    assert not Span(1.05, 1.06, 1.07).as_ratio(noise=1.08).clear
 
 
 def test_the_ratio_of_each_run():

@@ -15,9 +15,9 @@ from tools.colab import KINDS
 from tools.collection import ROOT, UsageError, choose
 from tools.commands import carried_out
 from tools.environments import NoSolution, NotMade
+from tools.suites import Suite, run_tests
 from tools.versions.combinations import combinations
 from tools.versions.found import Found, keep, moved
-from tools.versions.suites import Suite, run_tests
 from tools.versions.table import keep_table, of, table
 
 FOLDER = ROOT / "build" / "versions"

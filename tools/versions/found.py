@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tools.collection import ROOT, UsageError
-from tools.versions.suites import Suite
+from tools.suites import Suite
 from xla_helpers.writing import write_file
 
 FILE = "found.json"

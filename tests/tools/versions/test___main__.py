@@ -6,9 +6,9 @@ import pytest
 
 from tools import environments
 from tools.environments import NoSolution, NotMade
+from tools.suites import Suite
 from tools.versions import __main__ as versions
 from tools.versions.combinations import combinations
-from tools.versions.suites import Suite
 
 GRID, AHEAD = "3.11-2.19", "nightly"
 

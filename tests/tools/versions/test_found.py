@@ -3,8 +3,8 @@
 import pytest
 
 from tools.collection import UsageError
+from tools.suites import Suite
 from tools.versions.found import Found, keep, kept, locked, moved
-from tools.versions.suites import Suite
 
 LOCK = r"""# made by a tool
 numpy==2.4.6 ; python_full_version >= '3.12' \

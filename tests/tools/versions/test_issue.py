@@ -2,9 +2,9 @@
 
 import pytest
 
+from tools.suites import Suite
 from tools.versions import issue
 from tools.versions.found import Found, keep
-from tools.versions.suites import Suite
 
 FINE = Found("3.12-2.20", "3.12", True, "Linux")
 FAILED = Found(

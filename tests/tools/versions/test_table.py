@@ -4,9 +4,9 @@ import pytest
 
 from tools.collection import ROOT
 from tools.readme import END
+from tools.suites import Suite
 from tools.versions import table
 from tools.versions.found import Found
-from tools.versions.suites import Suite
 
 PACKAGES = {"tensorflow": "2.20.0", "keras": "3.13.2", "transformers": "4.57.6", "numpy": "2.1.3"}
 FINE = Found("3.12-2.20", "3.12", True, packages=PACKAGES, helpers=Suite(9), seconds=61.2)

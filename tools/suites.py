@@ -12,6 +12,7 @@ from xla_helpers.watching import guarded, watch
 LIMIT = 2 * 3600  # seconds; all tests of the helpers take a fraction of it
 COLOUR = re.compile(r"(?:\x1b|#x1B)\[[\d;]*m")
 ERROR = r"^(?:E +)?([\w.]*(?:Error|Exception|Interrupt)\b.*|Cell \d+: .*differ.*)$"
+ARROW = r"^-+> *\d+ +(.*)$"  # the line of a cell that failed
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,11 @@ class Suite:
 def run_tests(python, places, log, limit=LIMIT):
     """Give `places` to pytest. log: a file for what it prints; its report stands beside it."""
     report = log.with_suffix(".xml")
+    log.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
-    words = ["-m", "pytest", "-q", "--color=no", "--continue-on-collection-errors"]
-    ended = run([python, *words, "--junit-xml", report, *places], log, limit)
+    words = ["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider"]
+    words += ["--continue-on-collection-errors", "--junit-xml", report]
+    ended = run([python, *words, *places], log, limit)
     found = read_report(report) if report.exists() else Suite(0)
     if not (ended or found.passed or found.failed):  # by code 1, as when tests fail
         ended = {"pytest": f"ran no test; see {log.name}"}
@@ -80,7 +83,10 @@ def name_of(case):
 
 
 def reason_of(trouble):
-    """The error that a failed test ended with, in one line."""
+    """The error that a failed test ended with, in one line; of a bare assertion, its code."""
     said = COLOUR.sub("", trouble.text or trouble.get("message") or "").strip()
     reasons = re.findall(ERROR, said, re.MULTILINE) or said.splitlines() or ["no reason given"]
-    return " ".join(reasons[-1].split())
+    reason = " ".join(reasons[-1].split())
+    if reason.rstrip(":") == "AssertionError":
+        reason = ": ".join(["AssertionError", *re.findall(ARROW, said, re.MULTILINE)[-1:]])
+    return reason

@@ -1,10 +1,11 @@
 """Counting what pytest finds, whatever happens to it."""
 
 import sys
+from xml.etree.ElementTree import Element
 
 import pytest
 
-from tools.versions.suites import Suite, read_report, reason_of, run_tests
+from tools.suites import Suite, read_report, reason_of, run_tests
 
 TESTS = """
 import pytest
@@ -89,8 +90,24 @@ def test_a_cell_is_named_with_the_error_that_it_ended_with(tmp_path):
 
 @pytest.mark.parametrize("said", [None, "", "\n"])
 def test_without_words_the_reason_says_so(said):
-    from xml.etree.ElementTree import Element
-
     trouble = Element("failure")
     trouble.text = said
     assert reason_of(trouble) == "no reason given"
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (
+            "Traceback:\n#x1B[32m----> 1#x1B[39m x()\n\n#x1B[31mValueError#x1B[39m: a\nb",
+            "ValueError: a",
+        ),
+        ("----> 2 assert x\n      3 y\n\nAssertionError: \n", "AssertionError: assert x"),
+        ("E   AssertionError", "AssertionError"),
+        ("Cell 4: Cell outputs differ\n\nmore", "Cell 4: Cell outputs differ"),
+    ],
+)
+def test_the_reason_is_one_line(said, reason):
+    trouble = Element("failure")
+    trouble.text = said
+    assert reason_of(trouble) == reason

@@ -31,7 +31,7 @@ STOCK = {  # what a new Colab machine held in August 2026, on Python 3.13
     "transformers": "5.15.0",
 }
 PYTHONS = ["python3.13", "python3.12", "python3.11"]  # the first one found; Colab has the first
-ALSO = ["ipykernel", "ipywidgets", "scikit-learn"]  # what else is there, in any version
+ALSO = ["ipykernel", "ipywidgets"]  # what else is there, in any version
 KINDS = ["01", "02", "03", "05"]  # plain TensorFlow, Keras 3, Transformers, fresh processes
 PRETEND = """import sys
 import types

@@ -6,6 +6,7 @@
 # Start
 from .startup import cache_bytes, describe_machine, prepare_tensorflow
 from .checkpoints import find_checkpoint
+from .digits import load_digits
 
 # Measure and compare
 from .timing import Measurement, measure
@@ -159,6 +160,7 @@ __all__ = [
     "largest_difference",
     "layer_at",
     "layers_of",
+    "load_digits",
     "measure",
     "not_yet",
     "optimised_module",

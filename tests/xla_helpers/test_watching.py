@@ -107,6 +107,7 @@ PARENT = """
 import signal, subprocess, sys, time
 from xla_helpers.watching import guarded, watch
 signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and those of nohup this one
 process = subprocess.Popen([sys.executable, "-c", "while True: pass"], start_new_session=True)
 with guarded(process):
     print(process.pid, flush=True)

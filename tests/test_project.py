@@ -27,8 +27,8 @@ WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github/workflows").glo
 # What a stock Colab machine had in August 2026, under Python 3.13.
 # What stock Colab holds. Of these: at least this.
 AT_LEAST = {
+    "fastjsonschema": "2.19",
     "jinja2": "3.1.4",
-    "jsonschema": "4.20",
     "lazy-loader": "0.4",
     "markdown-it-py": "3.0",
     "networkx": "3.2",

@@ -113,18 +113,25 @@ def median_ratio(ratios, together: int = 1) -> Ratio:
 
 
 def _rank(rounds, together):
-    """How far from either end the interval's own ends stand, 1 for the extremes; 0 for nowhere."""
-    from scipy.stats import binom
+    """How far from either end the interval's own ends stand, 1 for the extremes; 0 for nowhere.
 
-    return int(binom.ppf((1 - CONFIDENCE) / 2 / together, rounds, 0.5))
+    So many of the ratios at most may lie below the true median without that being too unlikely.
+    """
+    share, ways, below = (1 - CONFIDENCE) / 2 / together, 1, 1
+    rank = 0
+    while below / 2**rounds < share:
+        rank += 1
+        ways = ways * (rounds - rank + 1) // rank
+        below += ways
+    return rank
 
 
 def _dependence(ratios):
     """Correlation of the ranks of neighbours, between 0 and `MOST_ALIKE`."""
-    from scipy.stats import rankdata
-
     rounds = len(ratios)
-    ranks = rankdata(ratios) - (rounds + 1) / 2
+    _, places, equal = np.unique(ratios, return_inverse=True, return_counts=True)
+    mean_ranks = np.cumsum(equal) - (equal - 1) / 2  # of equal ones
+    ranks = mean_ranks[places] - (rounds + 1) / 2
     if rounds < 4 or not ranks.any():
         return 0.0
     raw = float(ranks[1:] @ ranks[:-1] / (ranks @ ranks))

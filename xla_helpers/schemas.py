@@ -4,12 +4,10 @@ import json
 import stat
 from functools import cache
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 
 from .tables import cut, in_one_line
 
-ERRORS = 100  # of a file, among which the one that says most is looked for
 LONGEST = 100  # characters of what is wrong, and of where
 
 
@@ -33,18 +31,20 @@ def read_file(path: Path, limit: int) -> bytes:
 
 
 def violation(content, schema: str) -> str:
-    """What `content` breaks of a schema, in one line; nothing when it keeps it."""
-    from jsonschema.exceptions import best_match
+    """The first thing that `content` breaks of a schema, in one line; nothing when it keeps it."""
+    from fastjsonschema import JsonSchemaValueException
 
-    error = best_match(islice(_validator(schema).iter_errors(content), ERRORS))
-    if error is None:
-        return ""
-    place, message = cut(error.json_path, LONGEST), cut(error.message, LONGEST)
-    return in_one_line(f"{place}: {message}")
+    try:
+        _validator(schema)(content)
+    except JsonSchemaValueException as error:
+        place, message = "$" + error.name.removeprefix("data"), error.message
+        message = message.removeprefix(error.name).strip()
+        return in_one_line(f"{cut(place, LONGEST)}: {cut(message, LONGEST)}")
+    return ""
 
 
 @cache
 def _validator(schema):
-    from jsonschema import Draft202012Validator
+    import fastjsonschema
 
-    return Draft202012Validator(json.loads(read_data(schema)))
+    return fastjsonschema.compile(json.loads(read_data(schema)))

@@ -2,9 +2,9 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import quantile_test
+from scipy.stats import binom, quantile_test, rankdata
 
-from xla_helpers.ratios import MOST_ALIKE, Ratio, median_ratio
+from xla_helpers.ratios import CONFIDENCE, MOST_ALIKE, Ratio, _dependence, _rank, median_ratio
 
 
 def test_the_interval_is_the_one_of_scipy_for_independent_rounds():
@@ -14,6 +14,23 @@ def test_the_interval_is_the_one_of_scipy_for_independent_rounds():
         if found.dependence == 0:
             exact = quantile_test(ratios, p=0.5).confidence_interval(0.95)
             assert (found.low, found.high) == (exact.low, exact.high)
+
+
+@pytest.mark.parametrize("together", [1, 2, 7, 20])
+def test_the_rank_is_the_one_of_scipy(together):
+    for rounds in (*range(1, 100), 9999, 10_000):
+        expected = binom.ppf((1 - CONFIDENCE) / 2 / together, rounds, 0.5)
+        assert _rank(rounds, together) == int(expected), rounds
+
+
+def test_neighbours_are_compared_by_the_ranks_of_scipy():
+    draw = np.random.default_rng(0)
+    for rounds in range(4, 60):
+        ratios = np.cumsum(draw.integers(-3, 4, rounds)).astype(float)  # some of them are equal
+        ranks = rankdata(ratios) - (rounds + 1) / 2
+        raw = ranks[1:] @ ranks[:-1] / max(ranks @ ranks, 1e-9)
+        expected = min(max((rounds * raw + 1) / (rounds - 3), 0.0), MOST_ALIKE)
+        assert _dependence(ratios) == pytest.approx(expected)
 
 
 def test_an_outlier_does_not_move_the_interval():

@@ -5,7 +5,7 @@ from importlib.resources import files
 import pytest
 from jsonschema import Draft202012Validator
 
-from xla_helpers.schemas import ERRORS, read_data, read_file, violation
+from xla_helpers.schemas import read_data, read_file, violation
 
 SCHEMAS = [
     path.name
@@ -45,7 +45,7 @@ def test_a_name_in_a_file_neither_steers_a_terminal_nor_fills_it(key):
 
 def test_what_breaks_a_schema_a_million_times_is_not_read_to_its_end():
     def broken():
-        yield from [{}] * ERRORS
+        yield from [{}]
         pytest.fail("there were enough")
 
     class Many(list):

@@ -181,15 +181,19 @@ def _variables():
         return []
     from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
+    kinds = _kinds(BaseResourceVariable)
     frozen = gc.get_freeze_count() > 0
-    if frozen:  # what is frozen is not listed
+    if frozen:  # what is frozen is not looked at
         gc.unfreeze()
-    everything = gc.get_objects()
-    kinds = {kind for kind in set(map(type, everything)) if issubclass(kind, BaseResourceVariable)}
-    found = [thing for thing in everything if type(thing) in kinds]
+    found = [thing for thing in gc.get_referrers(*kinds) if type(thing) in kinds]
     if frozen:
         gc.freeze()
     return found
+
+
+def _kinds(kind):
+    """A class and all that inherit from it. An object refers to its class, so it leads back."""
+    return {kind}.union(*map(_kinds, kind.__subclasses__()))
 
 
 def _value(variable):

@@ -33,7 +33,7 @@ def compilations_in(log: str) -> list[Compilation]:
 
     The process must have had the switch that `prepare_tensorflow` sets, which children inherit.
     Seconds are those of the log, three digits. Neither a program that was built only to be looked
-    at counts nor one that was found in a cache on disk. Introduced in notebook 03.
+    at counts nor one that was found in a cache on disk. Introduced in notebook 05.
     """
     return [compilation for compilation in _compilations(log) if PROBE not in compilation.name]
 

@@ -16,6 +16,13 @@ QUICK = {"rounds": 2, "budget": 0, "block": SHORT}
 TOO_LARGE = Failure("ArithmeticError: too large")
 
 
+@pytest.fixture(autouse=True)
+def nothing_beside(request):
+    """A test that does not ask for TensorFlow has none, whichever tests ran before it."""
+    if "tf" not in request.fixturenames:
+        request.getfixturevalue("no_tensorflow")
+
+
 def fails(*args):
     raise ArithmeticError("too large")
 
@@ -269,7 +276,8 @@ def test_a_saved_model_may_be_a_candidate_by_its_folder(tf, tmp_path):
     module = tf.Module()
     module.__call__ = tf.function(lambda x: 2 * x, input_signature=[tf.TensorSpec([2])])
     tf.saved_model.save(module, str(tmp_path))
-    c = compare({"saved": str(tmp_path), "path": tmp_path, "Python": lambda x: 2 * x}, tf.ones([2]))
+    candidates = {"saved": str(tmp_path), "path": tmp_path, "Python": lambda x: 2 * x}
+    c = compare(candidates, tf.ones([2]), **QUICK)
     assert [d.size for d in c.differences.values()] == [0, 0, 0]
 
 

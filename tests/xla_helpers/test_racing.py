@@ -15,6 +15,8 @@ from xla_helpers.timing import Measurement
 
 SHORT = 1e-9  # a block this short holds one call
 
+pytestmark = pytest.mark.usefixtures("no_tensorflow")
+
 
 class Machine:
     """A clock that its candidates move: each call takes its seconds times the machine's mood.

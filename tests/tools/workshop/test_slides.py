@@ -11,6 +11,14 @@ from tools.workshop import guide, slides
 every_notebook = pytest.mark.parametrize("path", paths(), ids=lambda path: path.stem)
 
 
+@pytest.fixture(scope="module")
+def player(tmp_path_factory):
+    """A folder beside whose pages the player stands."""
+    folder = tmp_path_factory.mktemp("slides")
+    slides.bring_player(folder)
+    return folder
+
+
 def kinds(cells):
     return [cell.metadata["slideshow"]["slide_type"] for cell in cells]
 
@@ -103,7 +111,7 @@ def test_no_slide_shows_a_question_and_what_answers_it_at_once(path):
 
 
 @every_notebook
-def test_slides_show_questions_and_pictures_and_ask_no_other_host(path):
+def test_slides_show_questions_and_pictures_and_ask_no_other_host(path, player):
     notebook = read(path)
     page = slides.slides_of(notebook, guide.advice()[path.stem])
     pictures = sum(
@@ -116,3 +124,5 @@ def test_slides_show_questions_and_pictures_and_ask_no_other_host(path):
     assert page.count("<img") == len(re.findall(r'<img[^>]+alt="[^"]+"', page))
     assert not re.search(r"""(?:src=|<link[^>]+href=|@import\s+(?:url\()?)["']?https?:""", page)
     assert "# Check" not in page
+    for used in re.findall(r'"(reveal/[^"]+)"', page):
+        assert (player / used).is_file()

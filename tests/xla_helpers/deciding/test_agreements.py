@@ -248,7 +248,7 @@ def test_gradients_of_a_step_of_ones_own(tf):
 
 def test_padding_that_keeps_the_result(tf):
     keras = tf.keras
-    layers = [keras.layers.Embedding(20, 4, mask_zero=True), keras.layers.LSTM(3)]
+    layers = [keras.layers.Embedding(20, 4, mask_zero=True), keras.layers.SimpleRNN(3)]
     ids = [np.ones([2, n], "int32") for n in (3, 5)]
     known = found(keras.Sequential(layers), ids, pad=[8])
     first, second = known.checks_of("padding")

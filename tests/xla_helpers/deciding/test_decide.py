@@ -25,7 +25,7 @@ def in_a_folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def made_by_hand(tf, monkeypatch):
+def made_by_hand(tf, no_pictures, monkeypatch):
     """Puts a runner in place that finds what a test says. Returns: what it was made of."""
     seen = []
 
@@ -55,7 +55,7 @@ def made_by_hand(tf, monkeypatch):
     return seen
 
 
-def test_all_of_it_is_written(made_by_hand, tmp_path):
+def test_all_of_it_is_written(made_by_hand, pictures_in_the_end, tmp_path):
     decision = decide("my_model:make", calls=500)
     folder = tmp_path / "decisions" / "my-model-make"
     assert decision.folder.resolve() == folder
@@ -196,13 +196,13 @@ def test_arguments_that_make_no_sense(what, options, error, message, tmp_path):
     assert not (tmp_path / "decisions").exists()
 
 
-def test_a_live_object_from_end_to_end(tf, tmp_path):
+def test_a_live_object_from_end_to_end(tf, pictures_in_the_end, short_races, tmp_path):
     w = tf.random.stateless_normal([64, 64], seed=(1, 2))
 
     def dense(x):
         return tf.nn.relu(x @ w)
 
-    decision = decide(dense, [tf.ones([8, 64])], calls=1000, budget=12, folder=tmp_path / "live")
+    decision = decide(dense, [tf.ones([8, 64])], calls=1000, budget=60, folder=tmp_path / "live")
     found = decision.findings
     assert not found.isolated and found.command == ""
     assert [end.part for end in found.ends][:3] == [

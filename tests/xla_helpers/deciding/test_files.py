@@ -11,7 +11,7 @@ FAST = {"graph": 1e-4, "XLA": 5e-5}
 
 
 @pytest.fixture
-def folder(tf, tmp_path, monkeypatch):
+def folder(tf, no_pictures, tmp_path, monkeypatch):
     monkeypatch.delenv("XLA_RESULTS", raising=False)
     return tmp_path / "decision"
 

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 
 import pytest
 from markdown_it import MarkdownIt
+from matplotlib.figure import Figure
 
 from tests.xla_helpers.deciding.cases import CASES, HOSTILE, usual
 from tests.xla_helpers.deciding.examples import findings
@@ -17,13 +18,18 @@ every_kind = pytest.mark.parametrize("kind", CASES)
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory):
-    """Kind to what was written for it: Markdown, HTML and the names of all files."""
+    """Kind to what was written for it: Markdown, HTML and the names of all files.
+
+    Pictures are made, with all that they say, and not rendered; `test_pictures` renders each.
+    """
     pages = {}
 
     def write(kind):
         if kind not in pages:
             folder = tmp_path_factory.mktemp(kind)
-            path = write_page(*CASES[kind](), folder)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(Figure, "savefig", lambda figure, file, **_: file.write(b"PNG"))
+                path = write_page(*CASES[kind](), folder)
             names = {file.name for file in folder.iterdir()}
             pages[kind] = (folder / "decision.md").read_text(), path.read_text(), names
         return pages[kind]

@@ -51,6 +51,11 @@ def raced(case, order, folder):
     return known, {one.shape: by_file[one.file] for one in known.raced if one.file}
 
 
+@pytest.fixture(autouse=True)
+def quick(short_races):
+    """How long the rounds of a race may take is asked of scripted ones."""
+
+
 @pytest.fixture
 def scripted(monkeypatch, clock):
     """Comparisons in place of `compared`, each of which takes two seconds and then its budget."""

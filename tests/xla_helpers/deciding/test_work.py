@@ -13,7 +13,7 @@ BOTH = ("graph", "XLA")
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch):
+def quick(short_measures, monkeypatch):
     """The peaks of the machine have tests of their own."""
     peaks = iter([Peaks(2.0, 5.0), Peaks(3.0, 4.0), Peaks(1.0, 1.0)])
     monkeypatch.setattr(room, "measure_peaks", lambda: next(peaks))

@@ -92,7 +92,7 @@ def call(*command, text=None):
     )
     if done.returncode:
         refused = done.returncode == 1 and "compile" in words
-        raise (NoSolution if refused else NotMade)(in_one_line(done.stderr))
+        raise (NoSolution if refused else NotMade)(reason_of(done.stderr))
     return done.stdout
 
 
@@ -102,7 +102,7 @@ def settings():
     return uv_environment(pip_settings(pip_for(str(ROOT / ".venv"))), str(ROOT / "build"))
 
 
-def in_one_line(said):
+def reason_of(said):
     """uv's own words: what failed and its last cause, without drawing and hints."""
     reason = " ".join(said.partition("hint:")[0].replace("│", " ").split())
     causes = [part.strip("× ").removeprefix("error: ") for part in re.split(WHY, reason)]

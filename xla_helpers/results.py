@@ -15,7 +15,7 @@ from .comparisons import Comparison, Sweep
 from .evidence import Evidence
 from .modes import mode_of
 from .ratios import Ratio
-from .schemas import violation
+from .schemas import read_file, violation
 from .startup import machine_facts
 from .subjects import Subject, fingerprint, subject_of
 from .tables import cut
@@ -396,11 +396,7 @@ def _read(path):
 
 def _load(path):
     """What the file at `path` holds, checked."""
-    if path.stat().st_size > LARGEST:
-        raise ValueError("too large for a result")
-    if not path.is_file():
-        raise ValueError("not a regular file")
-    text = path.read_text(encoding="utf-8-sig", errors="replace")
+    text = read_file(path, LARGEST).decode("utf-8-sig", errors="replace")
     if not text.strip():
         raise ValueError("empty")
     try:

@@ -64,9 +64,9 @@ def test_a_network_that_is_down_is_not_taken_for_versions_that_do_not_exist(monk
 
 
 def test_uv_is_quoted_in_one_line():
-    said = environments.in_one_line(NO_NETWORK)
+    said = environments.reason_of(NO_NETWORK)
     assert said == "Request failed after 3 retries in 8.6s: failed to lookup address"
-    said = environments.in_one_line(NO_SOLUTION)
+    said = environments.reason_of(NO_SOLUTION)
     assert said.startswith("No solution found when resolving dependencies")
     assert said.endswith("we cannot.") and "\n" not in said and "╰" not in said
-    assert environments.in_one_line("") == "uv does not say why"
+    assert environments.reason_of("") == "uv does not say why"

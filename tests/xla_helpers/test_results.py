@@ -501,7 +501,7 @@ def test_files_that_cannot_be_read_are_skipped(tmp_path):
     large.write_text(" " * (results.LARGEST + 1))
     found, skipped = read_results(large, tmp_path / "absent.json")
     assert found == []
-    assert skipped[str(large)] == "too large for a result"
+    assert skipped[str(large)] == "larger than 2,000,000 bytes"
     assert "No such file" in skipped[str(tmp_path / "absent.json")]
 
 

@@ -1,7 +1,7 @@
 """The README's table of versions."""
 
 from tools.collection import ROOT
-from tools.readme import END, between, escaped
+from tools.readme import END, between, escaped, text_of
 from xla_helpers.startup import machine_facts
 from xla_helpers.writing import write_file
 
@@ -18,7 +18,7 @@ HEAD = ["", "Python", *COLUMNS, "helpers", "notebooks", "time"]
 def keep_table(all_found, part, root=ROOT):
     """Write the table into the README. part: what of the tests was run, in words."""
     readme = root / "README.md"
-    text = readme.read_text(encoding="utf-8")
+    text = text_of(readme)
     if START in text and END in text.partition(START)[2]:
         write_file(readme, between(text, START, f"\n{section(all_found, part)}\n"))
 

@@ -12,7 +12,10 @@ from pathlib import Path
 import cattrs
 
 from ..operations import Refusal
+from ..schemas import read_file
 from ..writing import write_file
+
+LARGEST = 100_000_000  # bytes of a file that is still read
 
 PADDED = "XLA, padded"
 """The label of XLA on arguments that were made larger, so that fewer shapes come."""
@@ -332,9 +335,9 @@ def read(path: Path) -> Findings:
 
     Raises: OSError when there is no such file, ValueError when it holds something else.
     """
-    content = json.loads(path.read_text(encoding="utf-8"))
+    data = read_file(path, LARGEST)
     try:
-        return cattrs.structure(content, Findings)
+        return cattrs.structure(json.loads(data), Findings)
     except Exception as error:  # cattrs has many, and a group for several of them
         raise ValueError(f"{path} holds no findings: {error}") from error
 

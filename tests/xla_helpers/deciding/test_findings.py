@@ -23,10 +23,18 @@ def test_what_is_written_is_read(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["found.json"]
 
 
-@pytest.mark.parametrize("text", ["", "[1", "3", '{"plan": 3}', '{"calls": "many"}'])
+@pytest.mark.parametrize(
+    "text", ["", "[1", "3", '{"plan": 3}', '{"calls": "many"}', "[" * 10**5, "\udcff"]
+)
 def test_what_is_something_else_is_refused(text, tmp_path):
-    (tmp_path / "found.json").write_text(text)
-    with pytest.raises(ValueError):
+    (tmp_path / "found.json").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ValueError, match="holds no findings"):
+        read(tmp_path / "found.json")
+
+
+def test_what_would_not_end_is_not_read(tmp_path):
+    (tmp_path / "found.json").symlink_to("/dev/zero")
+    with pytest.raises(ValueError, match="not a regular file"):
         read(tmp_path / "found.json")
 
 

@@ -231,8 +231,9 @@ def test_the_workflows_are_valid():
 
 
 def test_a_change_is_tried_with_one_notebook_of_each_kind():
-    style, tests, notebooks = runs(jobs("test")["fast"])
+    style, tests, notebooks, papermill = runs(jobs("test")["fast"])
     assert (style, tests) == ("make lint", ".venv/bin/python -m pytest tests")
+    assert f"\n{papermill}\n```" in (ROOT / "README.md").read_text()
     assert notebooks.startswith(".venv/bin/python -m pytest ")
     assert re.findall(r"notebooks/(\d\d)_\*\.ipynb", notebooks) == colab.KINDS
 

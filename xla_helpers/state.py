@@ -176,24 +176,24 @@ def _entry(value):
 
 
 def _variables():
-    """Every variable that is alive. TensorFlow keeps no list of them, Python's collector does."""
+    """Every variable that is alive. TensorFlow keeps no list of them, Python's collector does.
+
+    To ask `gc.get_referrers` of the classes would be quicker, and crashes Python 3.11 beside a
+    thousand variables.
+    """
     if not started():
         return []
     from tensorflow.python.ops.resource_variable_ops import BaseResourceVariable
 
-    kinds = _kinds(BaseResourceVariable)
     frozen = gc.get_freeze_count() > 0
-    if frozen:  # what is frozen is not looked at
+    if frozen:  # what is frozen is not listed
         gc.unfreeze()
-    found = [thing for thing in gc.get_referrers(*kinds) if type(thing) in kinds]
+    everything = gc.get_objects()
+    kinds = {kind for kind in set(map(type, everything)) if issubclass(kind, BaseResourceVariable)}
+    found = [thing for thing in everything if type(thing) in kinds]
     if frozen:
         gc.freeze()
     return found
-
-
-def _kinds(kind):
-    """A class and all that inherit from it. An object refers to its class, so it leads back."""
-    return {kind}.union(*map(_kinds, kind.__subclasses__()))
 
 
 def _value(variable):

@@ -260,6 +260,14 @@ def test_a_type_that_cannot_be_copied_keeps_no_other_from_being_put_back(tf):
     assert tf.cast(small, tf.int32).numpy() == [1] and plain.numpy() == [1.0]
 
 
+def test_of_a_thousand_variables_all_are_found(tf):
+    many = [tf.Variable(float(number)) for number in range(1000)]
+    with variables_kept():
+        for variable in many:
+            variable.assign(-1.0)
+    assert [variable.numpy() for variable in many] == list(range(1000))
+
+
 def test_variables_that_the_collector_was_told_to_forget_are_put_back(tf, monkeypatch):
     monkeypatch.setattr(gc, "get_freeze_count", get_freeze_count)  # the fixture `tf` hides it
     variable = tf.Variable(1.0)

@@ -39,7 +39,7 @@ test-gallery: set-up ## give every foreign model to the command `decide` (about 
 test-colab: set-up ## run four notebooks among stock Colab's versions (about 5 minutes)
 	$(BIN)/python -m tools.colab
 
-soak: set-up ## run notebooks again and again, quiet and loaded (NOTEBOOKS="10" ARGS="--runs 3")
+soak: set-up ## run all notebooks twenty times, quiet and loaded (NOTEBOOKS="10" ARGS="--runs 3")
 	set -f; $(BIN)/python -m tools.soak $$NOTEBOOKS $$ARGS
 
 test-versions: set-up ## try other Pythons and TensorFlows (hours; NAMES="oldest" ARGS=--fast)

@@ -117,13 +117,8 @@ def run_once(paths: list[Path], log: Path) -> Suite:
 
 
 def progress(trial, count):
-    end = "".join(f" {line}" for line in lines(trial.found)[:1])
     said = f"[{trial.number}/{count}] {trial}: {trial.found}, {trial.seconds:.0f} s"
-    return in_one_line(said + end)
-
-
-def lines(found):
-    return [f"{name}: {reason}" for name, reason in found.failed.items()]
+    return in_one_line(" ".join([said, *trial.found.lines[:1]]))
 
 
 def table(trials):
@@ -145,7 +140,7 @@ def share(trials, failed):
 
 def reasons(trials, logs):
     """A line for each failure, and where the logs are."""
-    said = [in_one_line(f"{trial}: {line}") for trial in trials for line in lines(trial.found)]
+    said = [in_one_line(f"{trial}: {line}") for trial in trials for line in trial.found.lines]
     return ["", *said, f"see {os.path.relpath(logs)}"] if said else []
 
 

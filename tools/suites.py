@@ -22,6 +22,11 @@ class Suite:
     passed: int
     failed: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def lines(self) -> list[str]:
+        """A line for each that failed: its name and the reason."""
+        return [f"{name}: {reason}" for name, reason in self.failed.items()]
+
     def __str__(self):
         return f"{self.passed} passed" + (f", {len(self.failed)} failed" if self.failed else "")
 
@@ -37,7 +42,7 @@ def run_tests(python, places, log, limit=LIMIT):
     found = read_report(report) if report.exists() else Suite(0)
     if not (ended or found.passed or found.failed):  # by code 1, as when tests fail
         ended = {"pytest": f"ran no test; see {log.name}"}
-    return Suite(found.passed, found.failed | ended) if ended else found
+    return Suite(found.passed, found.failed | ended)
 
 
 def run(command, log, limit):

@@ -57,6 +57,5 @@ def failures(all_found):
 
 def of(found):
     """Lines on what failed."""
-    suites = [found.helpers.failed, found.notebooks.failed]
-    reasons = [f"{name}: {reason}" for failed in suites for name, reason in failed.items()]
+    reasons = [*found.helpers.lines, *found.notebooks.lines]
     return [found.missing, *reasons] if found.missing else reasons

@@ -1,5 +1,6 @@
-"""Run Python in a fresh process: other flags, a time limit, and all its output."""
+"""Run Python in a fresh process: other flags, limits, and its output."""
 
+import io
 import json
 import os
 import re
@@ -13,11 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .scripts import ANSWER, write_script
-from .tables import format_bytes, in_one_line
+from .tables import cut, format_bytes, in_one_line
 from .validation import check_passable, check_positive
-from .watching import guarded, watch
+from .watching import PRINTED, guarded, watch
 
 LAST_LINES = 12  # lines of output that an error shows
+LETTERS = 2000  # of each of them
 UTF_8 = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}  # whatever the language of the system
 
 
@@ -42,8 +44,9 @@ class ProcessError(RuntimeError):
     returncode: its exit code, or None after a signal or a limit; 0 when a function gave no value,
     such as one that ends the process. signal: the name of the signal that killed it, such as
     "SIGSEGV", or None. timed_out: whether it ran too long and was stopped. out_of_memory: whether
-    it held too much and was stopped. peak: the most bytes that were seen, with a limit of memory;
-    else None. stdout, stderr: all that it printed. What happened is said by the first five alone,
+    it held too much and was stopped. printed_too_much: whether its output was too long to keep.
+    peak: the most bytes that were seen, with a limit of memory; else None. stdout, stderr: what it
+    printed; the ends of it when that was too much. What happened is said by the first six alone,
     because the message holds text that the process chose.
     """
 
@@ -57,14 +60,15 @@ class ProcessError(RuntimeError):
         signal=None,
         timed_out=False,
         out_of_memory=False,
+        printed_too_much=False,
         peak=None,
     ):
         self.returncode, self.signal, self.timed_out = returncode, signal, timed_out
-        self.out_of_memory, self.peak = out_of_memory, peak
-        self.stdout, self.stderr = stdout, stderr
-        lines = map(in_one_line, (stdout + stderr).strip().splitlines()[-LAST_LINES:])
-        ending = ["Its last lines:", *lines] if (stdout + stderr).strip() else []
-        super().__init__("\n".join([what, *ending]))
+        self.out_of_memory, self.printed_too_much = out_of_memory, printed_too_much
+        self.peak, self.stdout, self.stderr = peak, stdout, stderr
+        lines = (stdout + stderr).strip().splitlines()[-LAST_LINES:]
+        ending = ["Its last lines:", *(in_one_line(cut(line, LETTERS)) for line in lines)]
+        super().__init__("\n".join([what, *(ending if lines else [])]))
 
 
 def run_in_process(
@@ -83,7 +87,8 @@ def run_in_process(
     calls, whose source travels with it. flags: environment variables to set, such as
     ``{"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}``. timeout: seconds, after which it is killed.
     memory: bytes that it and what it started may hold together, looked at ten times a second;
-    above it is killed. What it started ends with it, and it ends with this process.
+    above it is killed. It is also killed when it prints more than 50 MB. What it started ends
+    with it, and it ends with this process.
     What a function returns must fit in JSON; text in and out is UTF-8. Introduced in notebook 01.
 
     Returns: a `Run`.
@@ -131,9 +136,15 @@ def _execute(command, environment, folder, timeout, memory):
             command, env=environment, stdout=stdout, stderr=stderr, start_new_session=True
         )
         with guarded(process):
-            watched = watch(process, timeout, memory)
-    texts = (path.read_text(encoding="utf-8", errors="replace") for path in printed)
-    return process, watched, *texts
+            watched = watch(process, timeout, memory, printed)
+    return process, watched, *map(_end_of, printed)
+
+
+def _end_of(path):
+    """The text of a file, its end when it is too long to keep."""
+    with open(path, "rb") as file:
+        file.seek(max(0, path.stat().st_size - PRINTED))
+        return io.TextIOWrapper(file, encoding="utf-8", errors="replace").read(PRINTED)
 
 
 def _check_end(code, watched, printed, timeout, memory, flags):
@@ -147,6 +158,9 @@ def _stopped(watched, timeout, memory, stdout, stderr):
     if watched.how == "time":
         what = f"The process ran longer than {timeout:g} s and was stopped."
         return ProcessError(what, stdout, stderr, timed_out=True, peak=watched.peak)
+    if watched.how == "output":
+        what = f"The process printed more than {format_bytes(PRINTED)}, too much to keep."
+        return ProcessError(what, stdout, stderr, printed_too_much=True, peak=watched.peak)
     what = f"The process held more than {format_bytes(memory)} and was stopped."
     return ProcessError(what, stdout, stderr, out_of_memory=True, peak=watched.peak)
 

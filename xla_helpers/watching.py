@@ -1,11 +1,11 @@
-"""Watch a process until it ends: limits of time and memory, and none of it left behind."""
+"""Watch a process until it ends: its limits, and none of it left behind."""
 
 import math
 import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -13,7 +13,8 @@ from pathlib import Path
 
 import psutil
 
-EVERY = 0.1  # seconds between two looks at the memory
+EVERY = 0.1  # seconds between two looks at it
+PRINTED = 50_000_000  # bytes that it may print
 LOOKS = 10  # after so many of them the processes that it started are looked for anew
 GROUP = Path("/sys/fs/cgroup")  # where Linux says how much memory groups of processes have
 OWN_GROUP = Path("/proc/self/cgroup")  # in which of them this process is
@@ -24,33 +25,46 @@ GUARD = 'read -r _; kill -s KILL -- "-$1"'
 class Watched:
     """How a process ended.
 
-    how: "finished", or the limit that it passed, "time" or "memory". peak: the most bytes that it
-    and the processes that it started were seen to hold together; memory that they share counts
-    more than once. None where nobody looked.
+    how: "finished", or the limit that it passed, "time", "memory" or "output". peak: the most
+    bytes that it and the processes that it started were seen to hold together; memory that they
+    share counts more than once. None where nobody looked.
     """
 
     how: str
     peak: int | None = None
 
 
-def watch(process: subprocess.Popen, timeout: float, memory: int | None = None) -> Watched:
+def watch(
+    process: subprocess.Popen,
+    timeout: float,
+    memory: int | None = None,
+    printed: Iterable[Path] = (),
+) -> Watched:
     """Wait until a process ends or passes a limit; the caller has to stop it then.
 
-    timeout: seconds. memory: bytes; None leaves the process alone.
+    timeout: seconds. memory: bytes; None does not look at it. printed: files that take what the
+    process prints, no more than `PRINTED` bytes together.
     """
     end, peak, members = time.monotonic() + timeout, 0, []
     for look in count():
-        left = end - time.monotonic()
-        try:
-            process.wait(max(0, left if memory is None else min(left, EVERY)))
-            return Watched("finished", peak or None)
-        except subprocess.TimeoutExpired:
-            if memory is None or time.monotonic() >= end:
-                return Watched("time", peak or None)
-        members = members if look % LOOKS else family(process.pid)
-        peak = max(peak, sum(map(resident, members)))
-        if peak > memory:
-            return Watched("memory", peak)
+        finished = _ends_within(process, min(EVERY, end - time.monotonic()))
+        if sum(path.stat().st_size for path in printed) > PRINTED:
+            return Watched("output", peak or None)
+        if finished or time.monotonic() >= end:
+            return Watched("finished" if finished else "time", peak or None)
+        if memory is not None:
+            members = members if look % LOOKS else family(process.pid)
+            peak = max(peak, sum(map(resident, members)))
+            if peak > memory:
+                return Watched("memory", peak)
+
+
+def _ends_within(process, seconds):
+    try:
+        process.wait(max(0, seconds))
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def family(pid: int) -> list[psutil.Process]:

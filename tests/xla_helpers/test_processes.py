@@ -279,6 +279,21 @@ def test_a_process_that_holds_too_much_memory():
     assert str(error) == f"{held_too_much}\nIts last lines:\ntaking"
 
 
+PRINT = "import sys; sys.{}.write('x' * 60_000_000)"
+SLEEP = "; import time; time.sleep(300)"
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+@pytest.mark.parametrize("end", ["", "; raise SystemExit(3)", SLEEP])
+def test_a_process_that_prints_too_much(stream, end):
+    error = error_of(PRINT.format(stream) + end)
+    assert what_happened(error) == (None, None, False) and error.printed_too_much
+    assert len(getattr(error, stream)) == 50_000_000
+    first, *lines = str(error).splitlines()
+    assert first == "The process printed more than 50 MB, too much to keep."
+    assert len(lines) == 2 and len(lines[1]) == 2000
+
+
 def test_the_most_memory_that_was_seen():
     run = run_in_process("import time; time.sleep(0.5)", memory=10**10)
     assert 0 < run.peak < 10**9
@@ -301,10 +316,9 @@ SLEEPS = "print('sleeping'); import time; time.sleep(300)"
 def no_wait(monkeypatch):
     """The time of a process is up as soon as it says that it sleeps."""
 
-    def watch(process, timeout, memory):
-        printed = Path(process.args[2]).with_name("stdout.txt")
+    def watch(process, timeout, memory, printed):
         while process.poll() is None:
-            if "sleeping" in printed.read_text():
+            if "sleeping" in printed[0].read_text():
                 return Watched("time")
             time.sleep(0.01)
         return Watched("finished")

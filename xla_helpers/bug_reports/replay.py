@@ -63,7 +63,7 @@ def replay_bug_report(
     Returns: a `Replay`. Results are the same when all bits are, and "close" when the recorded
     samples agree to within `agreement.TOLERANCE`, relative to the largest.
     Raises: BugReportError when the archive cannot be read, or its program not be run;
-    ProcessError when the process runs too long or holds too much.
+    ProcessError when the process runs too long, or holds or prints too much.
     """
     if memory is None:
         memory = int(SHARE * free_memory())
@@ -75,7 +75,7 @@ def replay_bug_report(
     try:
         return Replay(report, *run_program(report.path, timeout, flags, memory))
     except ProcessError as error:
-        if error.timed_out or error.out_of_memory:
+        if error.timed_out or error.out_of_memory or error.printed_too_much:
             raise
         raise BugReportError(_refusal(report, error)) from error
 

@@ -123,6 +123,8 @@ def _ending(error, memory):
         return "time", ""
     if error.out_of_memory:
         return "memory", f"it held more than {format_bytes(memory)}"
+    if error.printed_too_much:
+        return "failed", "it printed too much to keep"
     lines = (error.stderr or error.stdout).strip().splitlines()
     said = f": {cut(lines[-1], LAST_WORDS)}" if lines else ""
     if error.signal:

@@ -88,6 +88,7 @@ def test_a_part_that_says_that_it_failed(run):
         ("print('last words', flush=True); os.abort()", "killed", "killed by SIGABRT: last words"),
         ("sys.exit(3)", "failed", "exit code 3"),
         ("raise LookupError('x')", "failed", "exit code 1: LookupError: x"),
+        ("print('x' * 60_000_000)", "failed", "it printed too much to keep"),
     ],
 )
 def test_a_process_that_ends_badly_leaves_what_it_found(

@@ -1,10 +1,16 @@
-"""One process at a time: a lock that ends with the process that holds it."""
+"""One process at a time: a lock that ends with the process that holds it.
 
+Standard library only. It must parse on old Pythons, as `set_up` does, which uses it.
+"""
+
+import errno
 import fcntl
 import os
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+WITHOUT_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+"""What a file system answers that has no locks, as some that many machines share."""
 
 
 class Taken(Exception):
@@ -12,19 +18,35 @@ class Taken(Exception):
 
 
 @contextmanager
-def alone(lock: Path) -> Iterator[None]:
+def alone(lock: Path, wait=None):
     """Hold the lock in a file while the block runs; the file stays, and holds our number.
 
+    wait: is called with the number of a process that holds it, before we wait for that to end;
+    None: nobody waits. Where the file system has no locks, the block runs without one.
     Raises: Taken when another process holds it; OSError when the file cannot be written.
     """
     with lock.open("ab+", buffering=0) as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if not _locked(file, fcntl.LOCK_EX | fcntl.LOCK_NB):
             file.seek(0)
-            raise Taken(file.read().decode().strip() or "unknown") from error
+            holder = file.read().decode().strip() or "unknown"
+            if wait is None:
+                raise Taken(holder)
+            wait(holder)
+            _locked(file, fcntl.LOCK_EX)
         _sign(file, lock)
         yield
+
+
+def _locked(file, how):
+    """Whether the lock is ours now; where the file system has none, it is everybody's."""
+    try:
+        fcntl.flock(file, how)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in WITHOUT_LOCKS:
+            raise
+    return True
 
 
 def _sign(file, lock):

@@ -20,6 +20,7 @@ from tools.commands import carried_out
 from tools.environments import NotMade
 from tools.kernels import CELL_SECONDS, KERNEL_ARGUMENTS, message_of
 from tools.pythons import version_of
+from xla_helpers.tables import in_one_line
 
 STOCK = {  # what a new Colab machine held in August 2026, on Python 3.13
     "tensorflow": "2.20.0",
@@ -67,15 +68,16 @@ def try_out(paths):
 
 
 def sorry(message):
-    print(f"colab: {message}", file=sys.stderr)
+    print(in_one_line(f"colab: {message}"), file=sys.stderr)
     return 1
 
 
 def make_environment(python, folder):
     """A new virtual environment with the stock versions, pip, and a kernel named colab."""
     print(f"colab: {python}, installing {len(STOCK)} stock versions", flush=True)
-    shutil.rmtree(ROOT / "build" / "lib", ignore_errors=True)  # from there, old modules live on
     environments.make(folder, shutil.which(python), "--seed")
+    # The copy of this project from which setuptools installs it: there, old modules live on.
+    shutil.rmtree(ROOT / "build" / "lib" / "xla_helpers", ignore_errors=True)
     pins = [f"{name}=={version}" for name, version in STOCK.items()]
     environments.install(folder, *pins, *ALSO)
     kernel = ["-m", "ipykernel", "install", "--prefix", folder, "--name", "colab"]
@@ -91,7 +93,8 @@ def runs(path):
         settings["resources"] = {"metadata": {"path": str(elsewhere)}}
         NotebookClient(on_colab(path), kernel_name="colab", **settings).execute()
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-        print(f"FAILED: {getattr(error, 'ename', type(error).__name__)}: {message_of(error)}")
+        kind = getattr(error, "ename", type(error).__name__)
+        print(in_one_line(f"FAILED: {kind}: {message_of(error)}"))
         return False
     print("passed")
     return True

@@ -1,10 +1,13 @@
 """Environments beside .venv, made by uv: another Python, other versions of packages."""
 
+import errno
 import re
 import subprocess
 import sys
+from contextlib import ExitStack
 from functools import cache
 
+from tools.alone import Taken, alone
 from tools.collection import ROOT
 from tools.set_up import pip_for, pip_settings, uv_environment
 
@@ -20,14 +23,28 @@ class NoSolution(NotMade):
 
 
 def make(folder, python, *options):
-    """An empty environment, in place of an earlier one.
+    """An empty environment, in place of an earlier one, for this process until it ends.
 
     python: such as 3.12, or a path. One that is not here is fetched, where uv can.
+    Raises: NotMade; OSError when another process made the earlier one, and has not ended.
     """
+    claim(folder)
     try:
         uv("venv", "--quiet", "--clear", "--python", python, *options, folder)
     except NotMade as error:
         raise NotMade(f"no environment of Python {python}: {error}") from error
+
+
+@cache
+def claim(folder):
+    """Keep an environment from all other processes until this one ends. Returns: what keeps it."""
+    held = ExitStack()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        held.enter_context(alone(folder.parent / f".{folder.name}.lock"))
+    except Taken as taken:
+        raise OSError(errno.EBUSY, f"in use by another run, process {taken}", str(folder)) from None
+    return held
 
 
 def inside(folder):

@@ -12,13 +12,20 @@ import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from urllib.parse import unquote
 
+from tools.alone import alone
 from tools.pythons import THIS, SetUpError, choose_python, dotted, output_of
 from tools.variants import LOCKS, UsageError, choose_variant, nvidia_device
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 STAMP, CACHE = "set-up.stamp", "cache"  # inside .venv
+LOCK = ".set-up.lock"  # inside build
+TAKES = {
+    LOCKS["cpu"]: "half a minute on a fast network",
+    LOCKS["cuda"]: "some gigabytes, which take minutes on a fast network",
+}
 PATIENCE = 30  # seconds for the driver of a device
 UV_NAMES = {  # of settings of pip, which uv does not read
     "index-url": "UV_INDEX_URL",
@@ -37,7 +44,7 @@ def main():
         device = nvidia_device()
         set_up(ROOT, device)
         if device:  # a start of Python, which says what hides it, if anything does
-            say_what_hides_it()
+            say_what_hides_it(device)
     except (SetUpError, UsageError, OSError, ImportError, subprocess.CalledProcessError) as error:
         print(f"set-up: {error}", file=sys.stderr)
         return 2 if isinstance(error, UsageError) else 1
@@ -47,9 +54,9 @@ def main():
     return 0
 
 
-def say_what_hides_it():
+def say_what_hides_it(device):
     """Let the helpers say what hides an NVIDIA device; a driver that hangs must not stop us."""
-    command = [f"{ROOT}/.venv/bin/python", "-m", "xla_helpers.devices"]
+    command = [f"{ROOT}/.venv/bin/python", "-m", "xla_helpers.devices", device]
     asked = subprocess.Popen(command, cwd=ROOT)
     try:
         asked.wait(PATIENCE)
@@ -59,24 +66,50 @@ def say_what_hides_it():
 
 
 def set_up(root, device=""):
-    """Bring `root/.venv` in line with the lock, doing nothing when it already is.
+    """Bring `root/.venv` in line with its lock, doing nothing when it already is.
 
-    device: what shows that an NVIDIA device is here, if one is.
+    device: what shows that an NVIDIA device is here, if one is. Only one set-up changes it at a
+    time; another one waits, and judges again.
     """
-    venv, stamp = f"{root}/.venv", f"{root}/.venv/{STAMP}"
-    finished = read(stamp)
-    standing = variant_of(venv, finished)
-    begun = finished if finished in LOCKS else ""
-    variant, why = choose_variant(os.environ.get("ACCELERATOR"), standing or begun, device)
-    contents = f"{variant} {fingerprint(root, variant)}"
-    if not usable(venv, finished) or (standing, variant) == ("cuda", "cpu"):
-        make_venv(venv)
-    elif finished.endswith(contents):
+    if not what_to_do(root, device):
         return
-    write(stamp, variant)  # what is interrupted now must not look finished, and goes on so
+    os.makedirs(f"{root}/build", exist_ok=True)
+    with alone(Path(root, "build", LOCK), wait=say_who_is_waited_for):
+        to_do = what_to_do(root, device)
+        if to_do:
+            make_or_mend(root, *to_do)
+
+
+def say_who_is_waited_for(process):
+    print(f"Another set-up is under way, process {process}; waiting for it.", flush=True)
+
+
+def what_to_do(root, device):
+    """Whether `.venv` is made anew, its variant, and why that one; nothing where it is finished."""
+    venv, stamp = f"{root}/.venv", read(f"{root}/.venv/{STAMP}")
+    chosen = variant_of(stamp)
+    variant, why = choose_variant(os.environ.get("ACCELERATOR"), chosen, device)
+    anew = not usable(venv, stamp) or (chosen, variant) == ("cuda", "cpu")
+    if not anew and stamp.endswith(f"\n{variant} {fingerprint(root, variant)}"):
+        return ()
+    return anew, variant, why
+
+
+def make_or_mend(root, anew, variant, why):
+    venv, contents = f"{root}/.venv", f"{variant} {fingerprint(root, variant)}"
+    make_venv(venv) if anew else begin(venv)
     print(f"Packages: {variant}, {why}.", flush=True)
     install_packages(root, venv, LOCKS[variant])
-    write(stamp, identity(venv) + contents)
+    write(f"{venv}/{STAMP}", identity(venv) + contents)
+
+
+def begin(venv):
+    """What is interrupted from now on must not look finished, but stays what it was chosen to be.
+
+    Only what was finished counts as chosen.
+    """
+    chosen = variant_of(read(f"{venv}/{STAMP}"))
+    write(f"{venv}/{STAMP}", f"\n{chosen}" if chosen else "")
 
 
 def usable(venv, stamp):
@@ -90,12 +123,14 @@ def usable(venv, stamp):
     return asked_for and finished and os.access(f"{venv}/bin/python", os.X_OK)
 
 
-def variant_of(venv, stamp):
-    """Which variant was finished, or nothing. Stamps named none when there was only one."""
-    if not usable(venv, stamp):
-        return ""
-    first = stamp[len(identity(venv)) :].split(" ")[0]
-    return first if first in LOCKS else "cpu"
+def variant_of(stamp):
+    """Which variant was finished last, here or elsewhere and by whatever Python, or nothing.
+
+    Stamps named none when there was only one.
+    """
+    _, was_finished, contents = stamp.rpartition("\n")
+    first = contents.split(" ")[0] if was_finished else ""
+    return first if first in LOCKS or not first else "cpu"
 
 
 def identity(venv):
@@ -114,7 +149,7 @@ def make_venv(venv):
     if os.path.lexists(venv) and not is_ours(venv):
         raise SetUpError(f"{venv} is not of our making; move it away or remove it, and try again.")
     os.makedirs(venv, exist_ok=True)
-    write(f"{venv}/{STAMP}", "")
+    begin(venv)
     clear(venv)
     import_module("venv").create(venv, symlinks=True, with_pip=bool(find_spec("ensurepip")))
 
@@ -139,7 +174,7 @@ def clear(venv):
 def install_packages(root, venv, lock=LOCKS["cpu"]):
     """Install a lock and then this project: uv comes by pip, and all else by uv."""
     python = os.path.realpath(f"{venv}/bin/python")
-    print(f"Setting up .venv with {python}: half a minute on a fast network.", flush=True)
+    print(f"Setting up .venv with {python}: {TAKES[lock]}.", flush=True)
     lock, uv, pip = f"{root}/{lock}", f"{venv}/bin/uv", pip_for(venv)
     if not os.path.exists(uv):
         install_uv(pip, venv, lock)

@@ -23,8 +23,10 @@ def nvidia_device():
 def choose_variant(asked, standing, device, system=None, machine=None):
     """The variant, "cpu" or "cuda", and why.
 
-    asked: for ACCELERATOR, which counts most. standing: of a finished `.venv`, which is kept, so
-    that machines with and without a device may share it. device: what shows that one is here.
+    asked: for ACCELERATOR, which counts most. standing: what `.venv` was when it was last
+    finished; it stays that, so that machines with and without a device may share it. device: what
+    shows that one is here. CUDA is of no use without a driver, so it is chosen where one made
+    /dev/nvidia0 or has an `nvidia-smi` that lists a device, or hangs over it.
     """
     here = f"{system or platform.system()} on {machine or platform.machine()}"
     holds_cuda = here == "Linux on x86_64"
@@ -39,7 +41,18 @@ def choose_variant(asked, standing, device, system=None, machine=None):
     if not device:
         return "cpu", "no NVIDIA device was found"
     if not holds_cuda:
-        return "cpu", f"{device} is here, but the packages for {here} hold no CUDA"
-    if device.startswith("/proc/"):
-        return "cpu", f"{device} is here, and no /dev/nvidia0"
-    return "cuda", f"{device} is here"
+        return "cpu", f"{in_words(device)} is here, but the packages for {here} hold no CUDA"
+    if device.startswith(("/proc/", "/sys/")):
+        return "cpu", f"{in_words(device)} is here, and no /dev/nvidia0"
+    return "cuda", f"{in_words(device)} is here"
+
+
+def in_words(device):
+    """What shows a device, where a sentence speaks of the device."""
+    if device.startswith("/sys/"):
+        return f"an NVIDIA device on the PCI bus ({os.path.basename(device)})"
+    if device == "nvidia-smi -L":
+        return "a device that nvidia-smi lists"
+    if device.startswith("nvidia-smi"):
+        return "a device whose nvidia-smi does not answer"
+    return device

@@ -12,30 +12,59 @@ from importlib.util import find_spec
 from pathlib import Path
 
 UNSEEN = "NVIDIA device that TensorFlow does not see"
-"""Stands for the accelerators in the line that names a machine."""
+HIDDEN = "NVIDIA device, hidden by CUDA_VISIBLE_DEVICES"
+"""Each stands for the accelerators in the line that names a machine."""
 
 ROOT = Path("/")  # below which the files stand that tell
 NODES, LISTED = "dev/nvidia[0-9]*", "proc/driver/nvidia/gpus/*"
+BUS, MAKER, DISPLAY = "sys/bus/pci/devices/*", "0x10de", "0x03"  # NVIDIA; display or 3D controller
+LOADED = "sys/module/nvidia"  # is there while the driver is
 WSL = "usr/lib/wsl/lib"  # where Windows puts the driver's files
 NO_DEVICE = 100  # the driver's answer when CUDA_VISIBLE_DEVICES hides all
 LIBDEVICE = "nvvm/libdevice/libdevice.10.bc"
 OPENED = re.compile("cublas|cuda-runtime|cudnn|cufft|cusolver|cusparse|nvjitlink")
 """What TensorFlow opens before it lists a device, and what these need; others come later."""
 
-PATIENCE = 20  # seconds for the driver's command
+PATIENCE = 5  # seconds for the driver's command
+ASKED = "nvidia-smi -L"
+UNANSWERED = f"{ASKED} without an answer within {PATIENCE} s"
 
 
 def nvidia_device() -> str:
     """What shows that this machine has an NVIDIA device, such as ``/dev/nvidia0``; "" for nothing.
 
-    Linux says it by files, and Windows below Linux by the driver's own command.
+    Linux says it by files of the driver, Windows below Linux by the driver's own command, and the
+    PCI bus where no driver is loaded. A command that hangs is a sign of a device, too.
     """
-    return _first(NODES) or ("nvidia-smi -L" if _listed() else "") or _first(LISTED)
+    return _first(ROOT.glob(NODES)) or _listed() or _first(ROOT.glob(LISTED)) or _first(_on_bus())
 
 
-def _first(mark):
-    found = sorted(ROOT.glob(mark))
+def _first(paths):
+    found = sorted(paths)
     return f"/{found[0].relative_to(ROOT).as_posix()}" if found else ""
+
+
+def _on_bus():
+    """The folders of NVIDIA's devices on the PCI bus; a card has one for its sound besides."""
+    return [
+        path
+        for path in ROOT.glob(BUS)
+        if _told(path / "vendor") == MAKER and _told(path / "class").startswith(DISPLAY)
+    ]
+
+
+def _told(path):
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def without_gpu() -> str:
+    """What the line that names a machine says where TensorFlow lists no GPU."""
+    if not nvidia_device():
+        return "no GPU"
+    return HIDDEN if _hidden_by_variable() else UNSEEN
 
 
 def unseen_accelerator() -> str:
@@ -54,12 +83,16 @@ def unseen_accelerator() -> str:
     return _sentence(device, hindrances())
 
 
-def hidden_accelerator() -> str:
+def hidden_accelerator(device: str | None = None) -> str:
     """The same sentence where files and variables suffice for it, without TensorFlow.
 
+    device: what `nvidia_device` returned; None: it is asked. A driver whose command hangs is not
+    asked for more, and the sentence says so.
     Returns: "" also where only TensorFlow itself could tell.
     """
-    device = nvidia_device()
+    device = nvidia_device() if device is None else device
+    if device == UNANSWERED:
+        return f"There is an NVIDIA device whose driver hangs or is slow: {device}."
     found = hindrances() if device else []
     return _sentence(device, found) if found else ""
 
@@ -83,20 +116,20 @@ def _driver():
 
 
 def _listed():
-    """Whether the driver's command lists a device; it stands for systems without the files."""
+    """What the driver's command shows, if anything; it stands for systems without the files."""
     command = shutil.which("nvidia-smi", path=f"{os.environ.get('PATH', '')}:{ROOT / WSL}")
     if command is None:
-        return False
+        return ""
     try:
         asked = subprocess.Popen([command, "-L"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError:
-        return False
+        return ""
     try:
         said, _ = asked.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         asked.kill()  # and no more waiting: a driver that hangs does not even end
-        return False
-    return asked.returncode == 0 and said.startswith(b"GPU ")
+        return UNANSWERED
+    return ASKED if asked.returncode == 0 and said.startswith(b"GPU ") else ""
 
 
 def _sentence(device, causes):
@@ -119,8 +152,10 @@ def _hidden_by_variable():
 def _closed():
     """A container sees the driver of its host, and devices only when it was given them."""
     files = sorted(ROOT.glob(NODES))
-    if not files and any(ROOT.glob(LISTED)):
+    if not files and (any(ROOT.glob(LISTED)) or (ROOT / LOADED).exists()):
         return "there is a driver and no /dev/nvidia0 (a container must be started with the device)"
+    if not files and _on_bus():
+        return "NVIDIA's driver is not loaded"
     closed = [path.name for path in files if not os.access(path, os.R_OK | os.W_OK)]
     return f"this user may not open /dev/{closed[0]}" if closed else ""
 
@@ -200,13 +235,13 @@ def _without_libdevice():
     return "libdevice, which XLA needs to compile for it, is in no CUDA package nor /usr/local/cuda"
 
 
-def main() -> int:
-    """Say on stderr what hides a device, if anything does."""
-    said = hidden_accelerator()
+def main(device: str | None = None) -> int:
+    """Say on stderr what hides a device, if anything does. device: as `hidden_accelerator`."""
+    said = hidden_accelerator(device)
     if said:
         print(said, file=sys.stderr)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -8,7 +8,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from .devices import UNSEEN, nvidia_device
+from .devices import without_gpu
 from .environment import check_environment
 from .tables import in_one_line
 
@@ -74,20 +74,26 @@ def machine_facts() -> dict[str, str]:
     """What a measurement depends on, and nothing that names its owner: name to text."""
     import tensorflow as tf
 
-    gpus = tf.config.list_physical_devices("GPU")
-    names = [
-        tf.config.experimental.get_device_details(gpu).get("device_name", "GPU") for gpu in gpus
-    ]
     cores = usable_cores()
     facts = {
         "processor": _processor(),
         "cores": f"{cores} core{'s' if cores > 1 else ''}",
         **_last_level_cache(),
-        "accelerators": ", ".join(names) or (UNSEEN if nvidia_device() else "no GPU"),
+        "accelerators": _accelerators(tf),
         "Python": f"Python {platform.python_version()}",
         "TensorFlow": f"TensorFlow {tf.__version__}",
     }
     return {name: in_one_line(fact) for name, fact in facts.items()}
+
+
+def _accelerators(tf):
+    """The GPUs that this process uses, by name, or what keeps it from using any."""
+    if not tf.config.list_physical_devices("GPU"):
+        return without_gpu()
+    gpus = tf.config.get_visible_devices("GPU")
+    details = map(tf.config.experimental.get_device_details, gpus)
+    names = [known.get("device_name", "GPU") for known in details]
+    return ", ".join(names) or "GPU, hidden by set_visible_devices"
 
 
 def _keep_python_stderr() -> None:

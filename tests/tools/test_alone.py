@@ -1,5 +1,6 @@
 """One process at a time."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tools import alone as room
 from tools.alone import Taken, alone
 from tools.collection import ROOT
 
@@ -42,6 +44,37 @@ def test_a_lock_ends_with_its_process_however_that_ends(tmp_path, holder):
     holder.wait()
     with alone(tmp_path / "lock"):
         assert (tmp_path / "lock").read_text(encoding="utf-8") == f"{os.getpid()}\n"
+
+
+def test_who_waits_is_told_for_whom_and_goes_on_after_it(tmp_path, holder):
+    told = []
+
+    def say(number):
+        told.append(number)
+        holder.kill()
+        holder.wait()
+
+    with alone(tmp_path / "lock", wait=say):
+        assert told == [f"{holder.pid}"]
+        with pytest.raises(Taken, match=f"^{os.getpid()}$"), alone(tmp_path / "lock"):
+            raise AssertionError("this ran")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EIO])
+def test_without_locks_nobody_is_kept_out_and_other_errors_are_errors(
+    tmp_path, monkeypatch, number
+):
+    def refuse(file, how):
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(room.fcntl, "flock", refuse)
+    ran = []
+    try:
+        with alone(tmp_path / "lock"):
+            ran.append(True)
+    except OSError as error:
+        assert error.errno == errno.EIO
+    assert bool(ran) == (number == errno.ENOSYS)
 
 
 def test_a_lock_can_be_taken_again(tmp_path):

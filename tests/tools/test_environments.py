@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from tools import environments
+from tools.alone import Taken, alone
 from tools.environments import NoSolution, NotMade
 
 NO_SOLUTION = """  × No solution found when resolving dependencies:
@@ -32,6 +33,24 @@ def test_what_was_there_is_replaced(tmp_path):
         environments.make(tmp_path / "new", sys.executable)
         assert not (tmp_path / "new" / "mine").exists()
         (tmp_path / "new" / "mine").touch()
+
+
+def test_an_environment_in_which_another_run_works_is_left_alone(tmp_path):
+    (tmp_path / "new").mkdir()
+    with (
+        alone(tmp_path / ".new.lock"),
+        pytest.raises(OSError, match="in use by another run, process [0-9]+: .*new"),
+    ):
+        environments.make(tmp_path / "new", sys.executable)
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_an_environment_is_kept_from_others_until_this_process_ends(tmp_path):
+    folder = tmp_path / "more" / "new"
+    environments.claim(folder)
+    environments.claim(folder)
+    with pytest.raises(Taken), alone(folder.parent / ".new.lock"):
+        pass
 
 
 def test_a_python_that_is_not_there_is_named(tmp_path):

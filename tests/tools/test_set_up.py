@@ -9,11 +9,12 @@ import sys
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event, Thread
 from types import SimpleNamespace
 
 import pytest
 
-from tools import pythons, set_up, variants
+from tools import alone, pythons, set_up, variants
 
 ROOT = Path(__file__).parents[2]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -50,6 +51,7 @@ class Installer:
     def __init__(self):
         self.locks = []
         self.interrupted = False
+        self.meanwhile = lambda: None
 
     @property
     def calls(self):
@@ -58,6 +60,7 @@ class Installer:
     def __call__(self, root, venv, lock):
         self.locks.append(lock)
         Path(venv, "installed").touch()
+        self.meanwhile()
         if self.interrupted:
             raise KeyboardInterrupt
 
@@ -68,7 +71,7 @@ def fake_python(path, text):
     return str(path)
 
 
-@pytest.mark.parametrize("module", [set_up, pythons, variants])
+@pytest.mark.parametrize("module", [set_up, pythons, variants, alone])
 def test_old_pythons_can_read_the_script(module):
     source = Path(module.__file__).read_text(encoding="utf-8")
     ast.parse(source, feature_version=(3, 7))
@@ -108,6 +111,35 @@ def test_the_script_runs_in_a_folder_of_any_name(project):
     command = [sys.executable, "-m", "tools.set_up"]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_second_set_up_waits_for_the_first_and_finds_it_done(
+    project, installer, monkeypatch, capsys
+):
+    second, waits = Thread(target=set_up.set_up, args=[str(project)]), Event()
+    say = set_up.say_who_is_waited_for
+
+    def say_it(process):
+        say(process)
+        waits.set()
+
+    def start_another():
+        second.start()
+        assert waits.wait(10), "it did not wait"
+
+    monkeypatch.setattr(set_up, "say_who_is_waited_for", say_it)
+    installer.meanwhile = start_another
+    set_up.set_up(str(project))
+    second.join(10)
+    assert not second.is_alive() and installer.calls == 1
+    said = f"Another set-up is under way, process {os.getpid()}; waiting for it.\n"
+    assert capsys.readouterr().out == f"Packages: cpu, no NVIDIA device was found.\n{said}"
+
+
+def test_what_is_finished_takes_no_lock(project, installer, monkeypatch):
+    set_up.set_up(str(project))
+    monkeypatch.setattr(set_up, "alone", None)
+    set_up.set_up(str(project))
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml"])
@@ -243,10 +275,10 @@ def another_environment(venv):
 def test_nothing_foreign_is_removed(project, installer, make):
     venv = project / ".venv"
     make(venv)
-    before = sorted(venv.parent.rglob("*"))
+    before = sorted(venv.parent.glob("[!b]*")) + sorted(venv.rglob("*"))
     with pytest.raises(set_up.SetUpError, match=r"\.venv is not of our making; move it away"):
         set_up.set_up(str(project))
-    assert sorted(venv.parent.rglob("*")) == before
+    assert sorted(venv.parent.glob("[!b]*")) + sorted(venv.rglob("*")) == before
     assert installer.calls == 0
 
 
@@ -346,6 +378,71 @@ def test_the_other_variant_is_installed_when_it_is_named(
     assert (project / ".venv/nvidia").exists() == (other == "cuda")  # nothing of it is left
 
 
+@pytest.mark.parametrize("start", ["cpu", "cuda"])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        interrupted_update,
+        without_python,
+        with_a_python_that_was_upgraded,
+        copied_from_elsewhere,
+    ],
+)
+def test_what_was_chosen_stays_whatever_became_of_the_environment(
+    project, installer, on_linux, monkeypatch, start, harm
+):
+    here, elsewhere = ("", DEVICE) if start == "cpu" else (DEVICE, "")
+    set_up.set_up(str(project), here)
+    (project / ".venv/old").touch()
+    for name in variants.LOCKS.values():
+        (project / name).write_text("# changed\n", encoding="utf-8")
+    harm(project, installer)
+    for installer.interrupted in [True, False]:
+        try:
+            set_up.set_up(str(project), elsewhere)
+        except KeyboardInterrupt:
+            assert installer.interrupted
+    assert set(installer.locks) == {variants.LOCKS[start]}
+    assert not (project / ".venv/old").exists()
+
+
+def test_another_python_holds_what_was_chosen(project, installer, on_linux, monkeypatch):
+    set_up.set_up(str(project), "")
+    settings = project / ".venv/pyvenv.cfg"
+    settings.write_text(
+        settings.read_text(encoding="utf-8").replace(PYTHON, "3.99"), encoding="utf-8"
+    )
+    monkeypatch.setenv("PYTHON", sys.executable)
+    set_up.set_up(str(project), DEVICE)
+    assert installer.locks == ["requirements.txt"] * 2
+
+
+def test_a_set_up_that_was_never_finished_chose_nothing(project, installer, on_linux, monkeypatch):
+    installer.interrupted = True
+    monkeypatch.setenv("ACCELERATOR", "cuda")
+    with pytest.raises(KeyboardInterrupt):
+        set_up.set_up(str(project), "")
+    installer.interrupted = False
+    monkeypatch.delenv("ACCELERATOR")
+    set_up.set_up(str(project), "")
+    assert installer.locks == ["requirements-cuda.txt", "requirements.txt"]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "variant"),
+    [
+        ("", ""),
+        ("cuda", ""),  # as it was left before, by a set-up that was not finished
+        ("\ncuda", "cuda"),
+        ("/a/.venv /a/python\ncuda 00ff", "cuda"),
+        ("/a\nb/.venv /a/python\ncpu 00ff", "cpu"),
+        ("/a/.venv /a/python\n00ff", "cpu"),
+    ],
+)
+def test_only_what_was_finished_is_read_as_chosen(stamp, variant):
+    assert set_up.variant_of(stamp) == variant
+
+
 def test_an_environment_from_before_there_were_variants_is_kept(project, installer):
     set_up.set_up(str(project))
     stamp = project / ".venv/set-up.stamp"
@@ -379,7 +476,7 @@ def test_every_command_says_what_hides_a_device(project, installer, monkeypatch)
         monkeypatch.setattr(set_up, "nvidia_device", lambda device=device: device)
         assert set_up.main() == 0
     python = f"{project}/.venv/bin/python"
-    assert calls == ["", DEVICE, [python, "-m", "xla_helpers.devices"]]
+    assert calls == ["", DEVICE, [python, "-m", "xla_helpers.devices", DEVICE]]
 
 
 def test_a_driver_that_hangs_stops_no_command(project, monkeypatch, capsys):
@@ -387,7 +484,7 @@ def test_a_driver_that_hangs_stops_no_command(project, monkeypatch, capsys):
     hang = [sys.executable, "-c", "import time; time.sleep(300)"]
     monkeypatch.setattr(set_up.subprocess, "Popen", lambda command, cwd: popen(hang))
     monkeypatch.setattr(set_up, "PATIENCE", 0.1)
-    set_up.say_what_hides_it()
+    set_up.say_what_hides_it(DEVICE)
     assert capsys.readouterr().err == "set-up: the NVIDIA driver did not answer within 0.1 s.\n"
 
 
@@ -492,6 +589,20 @@ def test_bytecode_is_written_where_python_will_not(project, venv, commands, monk
     (venv / "bin/uv").touch()
     set_up.install_packages(project, venv)
     assert ["--compile-bytecode" in command for command in commands] == [forbidden, False]
+
+
+@pytest.mark.parametrize(
+    ("variant", "words"),
+    [("cpu", ": half a minute on a fast network.\n"), ("cuda", ": some gigabytes, which take ")],
+)
+def test_how_long_it_takes_depends_on_what_is_fetched(
+    project, venv, monkeypatch, capsys, variant, words
+):
+    monkeypatch.setattr(set_up, "run", lambda command, environment: None)
+    monkeypatch.setattr(set_up, "pip_settings", lambda pip: {})
+    (venv / "bin/uv").touch()
+    set_up.install_packages(project, venv, variants.LOCKS[variant])
+    assert words in capsys.readouterr().out
 
 
 @needs_pip

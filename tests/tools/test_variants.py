@@ -17,6 +17,16 @@ LINUX, ARM, MAC = ("Linux", "x86_64"), ("Linux", "aarch64"), ("Darwin", "arm64")
     [
         ("", "", "", LINUX, "cpu", "no NVIDIA device was found"),
         ("", "", DEVICE, LINUX, "cuda", "/dev/nvidia0 is here"),
+        ("", "", "/proc/x", LINUX, "cpu", "/proc/x is here, and no /dev/nvidia0"),
+        ("", "", devices.ASKED, LINUX, "cuda", "a device that nvidia-smi lists is here"),
+        (
+            *("", "", devices.UNANSWERED, LINUX, "cuda"),
+            "a device whose nvidia-smi does not answer is here",
+        ),
+        (
+            *("", "", "/sys/bus/pci/devices/0000:01:00.0", LINUX, "cpu"),
+            "an NVIDIA device on the PCI bus (0000:01:00.0) is here, and no /dev/nvidia0",
+        ),
         ("", "cpu", DEVICE, LINUX, "cpu", "as before"),
         ("", "cuda", "", LINUX, "cuda", "as before"),
         ("cpu", "cuda", DEVICE, LINUX, "cpu", "as ACCELERATOR says"),

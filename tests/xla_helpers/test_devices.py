@@ -75,6 +75,45 @@ def test_where_no_file_says_it_the_driver_is_asked(machine, place):
     assert devices.nvidia_device() == "nvidia-smi -L"
 
 
+def on_the_bus(folder, address, vendor, kind):
+    path = folder / "sys/bus/pci/devices" / address
+    path.mkdir(parents=True)
+    (path / "vendor").write_text(f"{vendor}\n", encoding="utf-8")
+    (path / "class").write_text(f"{kind}\n", encoding="utf-8")
+    return f"/{path.relative_to(folder)}"
+
+
+@pytest.mark.parametrize("kind", ["0x030000", "0x030200"])
+def test_a_device_without_a_driver_is_seen_on_the_bus(machine, kind):
+    on_the_bus(machine(), "0000:00:02.0", "0x8086", "0x030000")
+    on_the_bus(machine(), "0000:01:00.1", "0x10de", "0x040300")
+    shown = on_the_bus(machine(), "0000:01:00.0", "0x10de", kind)
+    assert devices.nvidia_device() == shown
+
+
+@pytest.mark.parametrize(
+    ("vendor", "kind"),
+    [("0x8086", "0x030000"), ("0x10de", "0x040300"), ("0x10de", "0x0c0330"), ("", "")],
+)
+def test_what_else_is_on_the_bus_shows_none(machine, vendor, kind):
+    on_the_bus(machine(), "0000:01:00.0", vendor, kind)
+    machine("sys/bus/pci/devices/0000:02:00.0/vendor", "sys/bus/pci/devices/0000:03:00.0/class")
+    assert devices.nvidia_device() == ""
+
+
+def test_a_command_that_hangs_is_a_sign_of_a_device(machine, monkeypatch):
+    command(machine() / "bin/nvidia-smi", "exec /bin/sleep 60")
+    monkeypatch.setattr(devices, "PATIENCE", 0.05)
+    assert devices.nvidia_device() == devices.UNANSWERED
+
+
+def test_a_driver_that_hangs_is_not_asked_again(machine, monkeypatch):
+    monkeypatch.setattr(devices.subprocess, "Popen", None)
+    monkeypatch.setattr(devices.ctypes, "CDLL", None)
+    said = devices.hidden_accelerator(devices.UNANSWERED)
+    assert said.startswith("There is an NVIDIA device whose driver hangs or is slow: nvidia-smi -L")
+
+
 @pytest.mark.parametrize("text", ["echo No devices were found", "echo GPU 0; exit 9", "exec /no"])
 def test_a_driver_without_devices_shows_none(machine, text):
     command(machine() / "bin/nvidia-smi", text)
@@ -125,6 +164,15 @@ def test_a_container_that_was_not_given_the_device(denied):
     denied(DRIVER)
     (said,) = devices.hindrances()
     assert "no /dev/nvidia0 (a container must be started with the device)" in said
+
+
+def test_a_driver_that_is_not_loaded_is_named(denied):
+    shown = on_the_bus(denied(), "0000:01:00.0", "0x10de", "0x030200")
+    assert devices.hindrances() == ["NVIDIA's driver is not loaded"]
+    assert f"TensorFlow does not see ({shown}): NVIDIA's driver" in devices.hidden_accelerator()
+    denied("sys/module/nvidia")
+    (said,) = devices.hindrances()
+    assert said.startswith("there is a driver and no /dev/nvidia0")
 
 
 def test_a_device_that_this_user_may_not_open(denied, monkeypatch):
@@ -215,8 +263,11 @@ def test_libdevice_is_looked_for_where_cuda_is(denied, monkeypatch, tmp_path):
 # Who says it
 
 
-def pretended(tf, monkeypatch, gpus):
+def pretended(tf, monkeypatch, gpus, visible=()):
     monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind=None: gpus)
+    monkeypatch.setattr(tf.config, "get_visible_devices", lambda kind=None: list(visible))
+    named = {"get_device_details": lambda gpu: {"device_name": gpu}}
+    monkeypatch.setattr(tf.config, "experimental", SimpleNamespace(**named))
 
 
 def test_a_device_that_tensorflow_does_not_see(machine, monkeypatch, tf):
@@ -244,6 +295,25 @@ def test_the_line_of_the_machine_says_it(machine, monkeypatch, tf):
     assert f" · {devices.UNSEEN} · Python" in describe_machine()
 
 
+@pytest.mark.parametrize("value", ["", "-1"])
+def test_the_line_of_the_machine_says_what_hides_it_on_purpose(machine, monkeypatch, tf, value):
+    pretended(tf, monkeypatch, [])
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", value)
+    assert machine_facts()["accelerators"] == "no GPU"
+    machine("dev/nvidia0")
+    assert machine_facts()["accelerators"] == devices.HIDDEN
+    assert devices.unseen_accelerator().startswith(f"There is an {devices.UNSEEN} (")
+
+
+def test_the_line_of_the_machine_names_what_this_process_uses(machine, monkeypatch, tf):
+    machine("dev/nvidia0")
+    for visible, said in [(["A", "B"], "A, B"), (["B"], "B")]:
+        pretended(tf, monkeypatch, ["A", "B"], visible)
+        assert machine_facts()["accelerators"] == said
+    pretended(tf, monkeypatch, ["A", "B"], [])
+    assert machine_facts()["accelerators"] == "GPU, hidden by set_visible_devices"
+
+
 def test_without_a_device_tensorflow_is_not_imported():
     code = """
 import sys
@@ -264,6 +334,8 @@ def test_as_a_command_it_says_what_hides_the_device(denied, monkeypatch, capsys)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "-1")
     assert devices.main() == 0
     assert capsys.readouterr().err.startswith(f"There is an {devices.UNSEEN} (/dev/nvidia0): ")
+    assert devices.main(devices.UNANSWERED) == 0
+    assert "hangs or is slow" in capsys.readouterr().err
 
 
 def test_it_runs_as_a_module():

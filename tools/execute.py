@@ -12,6 +12,7 @@ from tools.alone import Taken, alone
 from tools.collection import ROOT, UsageError, choose
 from tools.commands import carried_out, of_file
 from tools.kernels import Refused
+from tools.recorded import others
 from tools.refreshing import refresh_one
 from tools.running import given_in, run_one
 from xla_helpers.devices import unseen_accelerator
@@ -103,10 +104,20 @@ def refresh(options, root: Path) -> int:
     (root / "build").mkdir(exist_ok=True)
     try:
         with alone(root / "build" / ".refresh.lock"):
-            return each(notebooks, refresh_one)
+            code = each(notebooks, refresh_one)
+            say_others(root)
+            return code
     except Taken as taken:
         print(f"refresh: another one is under way, process {taken}", file=sys.stderr)
         return 1
+
+
+def say_others(root: Path) -> None:
+    """Say on stderr what stays in results/ because it is not what a refresh wrote."""
+    found = ", ".join(others(root))
+    if found:
+        line = f"refresh: these stay in results/, as no refresh wrote them: {found}"
+        print(in_one_line(line), file=sys.stderr)
 
 
 def each(notebooks: list[Path], action: Callable) -> int:
@@ -123,8 +134,10 @@ def each(notebooks: list[Path], action: Callable) -> int:
             if reason:
                 failures[path] = reason
             end(label, time.perf_counter() - start, reason)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
         print(flush=True)
+        for said in interrupt.args:
+            print(in_one_line(said), file=sys.stderr)
         raise
     finally:
         report(failures, len(notebooks))

@@ -6,8 +6,7 @@ from operator import attrgetter
 
 from tools import overview
 from tools.collection import UsageError, number_of, read_all, recorders
-from tools.recorded import results
-from xla_helpers.writing import write_file, write_files
+from xla_helpers.writing import write_file
 
 ROW = re.compile(
     r"^(?P<before>\| (?P<number>\d\d) \| \[(?P<title>.+?)\]\(notebooks/(?P<file>.+?)\) \|[^|]+\|)"
@@ -16,23 +15,54 @@ ROW = re.compile(
 )
 """A row of the README's table of notebooks."""
 
-START = "<!-- Made by `make refresh` from results/: do not edit. -->"
-EXAMPLE = "<!-- Made by `make refresh` from the comparison of notebook 01: do not edit. -->"
-BENCH = "<!-- Made by `make bench`, its part {}: do not edit. -->"
+MADE = "<!-- Made by "
+START = f"{MADE}`make refresh` from results/: do not edit. -->"
+EXAMPLE = f"{MADE}`make refresh` from the comparison of notebook 01: do not edit. -->"
+BENCH = f"{MADE}`make bench`, its part {{}}: do not edit. -->"
 END = "<!-- Until here. -->"
 
 
-def keep_cost(name, seconds, peak, root):
-    """Write seconds and bytes into the notebook's row of the table."""
+def check(root):
+    """Raises: UsageError for a README in which there is no room for what `refreshed` says."""
+    readme = root / "README.md"
+    text = text_of(readme) if readme.exists() else ""
+    for start in (START, EXAMPLE):
+        if start in text:
+            between(text, start, "")
+
+
+def refreshed(name, seconds, peak, recorded, root):
+    """What README.md and README.png hold when a notebook was refreshed: file to content.
+
+    name: of the notebook's file. seconds, peak: what it took, in seconds and bytes. recorded: what
+    results/ then holds. Nothing is written. Raises: UsageError, as `check` does.
+    """
     readme = root / "README.md"
     if not readme.exists():
-        return
+        return {}
+    text = with_cost(text_of(readme), name, seconds, peak)
+    if START not in text or not overview.rows(recorded):
+        return {readme: text}
+    text = with_overview(text, recorded, root)
+    return {root / "README.png": overview.draw(recorded).png, readme: text}
+
+
+def with_cost(text, name, seconds, peak):
+    """The text with seconds and bytes in the notebook's row of the table."""
     cost = f" {seconds:.0f} s | {peak / 2**30:.1f} GiB |"
 
-    def with_cost(row):
+    def row_with_cost(row):
         return row["before"] + cost if row["file"] == name else row.group()
 
-    write_file(readme, ROW.sub(with_cost, text_of(readme)))
+    return ROW.sub(row_with_cost, text)
+
+
+def with_overview(text, recorded, root):
+    """The text with the words on the picture, and with the example of a measurement."""
+    text = between(text, START, opening(recorded, root))
+    if EXAMPLE in text and (shown := example(recorded)):
+        text = between(text, EXAMPLE, shown)
+    return text
 
 
 def text_of(readme):
@@ -51,20 +81,6 @@ def costs(root):
     }
 
 
-def keep_overview(root):
-    """Draw README.png from the results, and write what stands below it."""
-    readme = root / "README.md"
-    text = text_of(readme) if readme.exists() else ""
-    if START not in text:
-        return
-    recorded = results(root)
-    if overview.rows(recorded):
-        text = between(text, START, opening(recorded, root))
-        if EXAMPLE in text and (shown := example(recorded)):
-            text = between(text, EXAMPLE, shown)
-        write_files({root / "README.png": overview.draw(recorded).png, readme: text})
-
-
 def keep_bench(part, table, root):
     """Write a table of `make bench`. part: "races" or "medians"."""
     readme = root / "README.md"
@@ -75,9 +91,10 @@ def keep_bench(part, table, root):
 def between(text, start, new):
     """The text with `new` from the line `start` to the end mark that follows it."""
     before, _, rest = text.partition(start)
-    if start in rest or END not in rest:
+    old, end, after = rest.partition(END)
+    if start in rest or not end or MADE in old:
         raise UsageError(f"README.md must hold once, and below it {END}: {start}")
-    return before + start + new + END + rest.split(END, 1)[1]
+    return before + start + new + END + after
 
 
 def opening(recorded, root):

@@ -9,12 +9,12 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from tools.collection import read
+from tools.collection import UsageError, read
 from tools.kernels import Refused, execute, first_line
 from tools.memory import PeakMemory
-from tools.readme import keep_cost, keep_overview
-from tools.recorded import keep_results, lend_results, results
-from xla_helpers.writing import write_file
+from tools.readme import check, refreshed
+from tools.recorded import changes, lend_results, results
+from xla_helpers.writing import write_files
 
 
 def refresh_one(path: Path, started: Callable[[int, int], None]) -> None:
@@ -25,21 +25,38 @@ def refresh_one(path: Path, started: Callable[[int, int], None]) -> None:
     """
     root, before, notebook = path.parent.parent, path.read_bytes(), read(path)
     results(root)  # refuses what is no result, before anything runs
-    with tempfile.TemporaryDirectory() as folder, PeakMemory() as peak:
-        lend_results(path, Path(folder), root)
-        start = time.perf_counter()
+    check(root)
+    with tempfile.TemporaryDirectory() as fresh:
+        lend_results(path, Path(fresh), root)
         try:
-            execute(notebook, path.parent, os.environ | {"XLA_RESULTS": folder}, started)
-            refuse_stderr(notebook)
-        except Refused as refusal:
+            seconds, peak = _run(notebook, path.parent, fresh, started)
+            if path.read_bytes() != before:
+                raise Refused("it was changed while it ran")
+            changed = changes(path, Path(fresh), root)
+            said = refreshed(path.name, seconds, peak, changed.results, root)
+        except (Refused, UsageError) as refusal:
             raise Refused(f"{refusal}; left as it was") from refusal
+    text = nbformat.writes(tidy(notebook)) + "\n"  # indent 1, sorted keys
+    _write({path: text, **changed.contents, **said}, changed.outdated)
+
+
+def _run(notebook, folder, fresh, started):
+    """Execute a notebook, which records in the folder `fresh`. Returns: its seconds and bytes."""
+    with PeakMemory() as peak:
+        start = time.perf_counter()
+        execute(notebook, folder, os.environ | {"XLA_RESULTS": fresh}, started)
         seconds = time.perf_counter() - start
-        if path.read_bytes() != before:
-            raise Refused("it was changed while it ran; left as it was")
-        write_file(path, nbformat.writes(tidy(notebook)) + "\n")  # indent 1, sorted keys
-        keep_results(path, Path(folder), root)
-    keep_cost(path.name, seconds, peak.bytes, root)
-    keep_overview(root)
+    refuse_stderr(notebook)
+    return seconds, peak.bytes
+
+
+def _write(contents, outdated):
+    """Write all of it, and then remove what is outdated."""
+    for folder in {file.parent for file in contents}:
+        folder.mkdir(exist_ok=True)
+    write_files(contents)
+    for old in outdated:
+        old.unlink(missing_ok=True)
 
 
 def refuse_stderr(notebook: NotebookNode) -> None:

@@ -33,9 +33,13 @@ def run_one(
 ) -> None:
     """Execute a copy of the notebook at `source` in the folder `build`, and write it there.
 
-    Raises: Refused, UsageError for what is no notebook, OSError.
+    A copy of an earlier run stays when this one is interrupted or its kernel does not start.
+
+    Raises: Refused, UsageError for what is no notebook, OSError; KeyboardInterrupt, which says
+    where things are.
     """
     copy = build / source.name
+    _check_place(copy, source)
     try:
         with alone(build / f".{source.stem}.lock"):
             _run_copy(with_values(read(source), values), source.parent, copy, started)
@@ -49,13 +53,46 @@ def _results():
     return {"XLA_RESULTS": os.path.abspath(named)} if named else {}
 
 
+def _check_place(copy, source):
+    """Refuse a link out of the folder of the copies, and one to the notebook itself."""
+    target, folder = Path(os.path.realpath(copy)), os.path.realpath(copy.parent)
+    if not target.is_relative_to(folder) or target == Path(os.path.realpath(source)):
+        raise Refused(f"{os.path.relpath(copy)} leads to {target}, where no copy is written")
+
+
 def _run_copy(notebook, folder, copy, started):
-    reason = ""
+    begun = []
+
+    def note(cell, cells):
+        begun.append(cell)
+        started(cell, cells)
+
     try:
-        execute(notebook, folder, os.environ | _results(), started)
+        execute(notebook, folder, os.environ | _results(), note)
     except Refused as refusal:
-        reason = str(refusal)
-    finally:
-        write_file(copy, nbformat.writes(notebook) + "\n")
-    if reason:
-        raise Refused(f"{reason}\n    see {os.path.relpath(copy)}")
+        said = _written(notebook, copy) if begun else _left(notebook, copy)
+        raise Refused(f"{refusal}\n    {said}") from refusal
+    except KeyboardInterrupt as interrupt:
+        raise KeyboardInterrupt(_left_anyhow(notebook, copy)) from interrupt
+    _written(notebook, copy)
+
+
+def _written(notebook, copy):
+    """Write the copy. Returns: where it is."""
+    write_file(copy, nbformat.writes(notebook) + "\n")
+    return f"see {os.path.relpath(copy)}"
+
+
+def _left(notebook, copy):
+    """Write the copy of a run that came to nothing, unless one is there. Returns: where it is."""
+    if copy.exists():
+        return f"{os.path.relpath(copy)} is of an earlier run"
+    return _written(notebook, copy)
+
+
+def _left_anyhow(notebook, copy):
+    """The same, where an error may not hide that somebody pressed Ctrl-C."""
+    try:
+        return _left(notebook, copy)
+    except OSError as error:
+        return str(error)

@@ -166,6 +166,7 @@ def record(
     folder: Path | str | None = None,
     about: Callable | None = None,
     runs: int = 1,
+    machine: dict[str, str] | None = None,
 ) -> Path | list[Path]:
     """Write a comparison as a small JSON file, with machine and versions and nothing personal.
 
@@ -177,11 +178,15 @@ def record(
     An earlier file is replaced when its name, its words and its subject are the same, and only
     then. runs: how many runs the file may hold, this one included; with more than one, those that
     it held of other processes, on the same machine with the same versions, stay beside it.
+    machine: what it was measured on, such as the `machine` of a `Result` that another process
+    recorded; by default, what this process sees. What is shown in a line may hold nothing that
+    steers a terminal: the words, the labels and what is said of the machine.
     Introduced in notebook 01, explained in notebook 12.
 
     Returns: the path of the file, or a list of them for a `Sweep`.
     Raises: TypeError for what is none of the three; ValueError for another name, when nothing was
-    measured, for more rounds than a file may hold, and for a number of runs that makes no sense.
+    measured, for more rounds than a file may hold, for a number of runs that makes no sense, and
+    for a text that may not stand in a line.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
@@ -192,12 +197,12 @@ def record(
     """
     _check_runs(runs)
     if isinstance(comparison, Sweep):
-        return _record_each(name, comparison, what, folder, about, runs)
+        return _record_each(name, comparison, what, folder, about, runs, machine)
     comparison = _as_comparison(comparison)
     if about is not None:
         comparison = replace(comparison, subject=subject_of([about]))
     _check_rounds(comparison)
-    content = _content(name, comparison, what)
+    content = _content(name, comparison, what, machine)
     _check(content)
     path = _made(folder) / f"{name}.{fingerprint([what, _fingerprint(comparison)])}.json"
     if runs > 1:
@@ -249,12 +254,12 @@ def _made(folder) -> Path:
     return where
 
 
-def _record_each(name, sweep, what, folder, about, runs):
+def _record_each(name, sweep, what, folder, about, runs, machine):
     measured = {size: found for size, found in sweep.comparisons.items() if found.measurements}
     if not measured:
         raise ValueError("nothing was measured at any size, so there is nothing to record")
     return [
-        record(name, found, f"{what}, {sweep.name} {size}", folder, about, runs)
+        record(name, found, f"{what}, {sweep.name} {size}", folder, about, runs, machine)
         for size, found in measured.items()
     ]
 
@@ -275,14 +280,14 @@ def _fingerprint(comparison):
     return comparison.subject.fingerprint if comparison.subject else ""
 
 
-def _content(name, comparison, what):
+def _content(name, comparison, what, machine):
     content = {
         "format": FORMAT,
         "name": name,
         "what": what,
         **_subject_parts(comparison.subject),
         "day": date.today().isoformat(),
-        "machine": machine_facts(),
+        "machine": machine_facts() if machine is None else machine,
         "process": _mark(os.getpid()),
         "tolerance": comparison.tolerance,
         "candidates": {label: _candidate(comparison, label) for label in comparison.measurements},

@@ -149,6 +149,15 @@ def test_ctrl_c_ends_it_and_what_failed_before_is_told(collection, capsys, monke
     assert said.splitlines()[-2:] == ["  01_a: no notebook", f"{command}: interrupted"]
 
 
+def test_ctrl_c_says_where_the_copy_is(collection, capsys, monkeypatch):
+    def stopped(*rest):
+        raise KeyboardInterrupt("see \x1bbuild")
+
+    monkeypatch.setattr(execute, "run_one", stopped)
+    assert execute.main(["run"], root=collection) == 130
+    assert capsys.readouterr().err == "see  build\nrun: interrupted\n"
+
+
 def test_a_terminal_shows_the_cell_that_runs(collection, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     monkeypatch.setattr(execute, "run_one", lambda path, build, values, started: started(2, 9))
@@ -163,6 +172,14 @@ def test_one_refresh_at_a_time_writes_the_readme(collection, ran, capsys):
     assert code == 1 and said.startswith("refresh: another one is under way, process ")
     assert execute.main(["refresh", "1"], root=collection) == 0
     assert list(ran) == ["01_a"]
+
+
+def test_a_refresh_says_what_it_left_in_the_folder_of_results(collection, ran, capsys):
+    (collection / "results").mkdir()
+    (collection / "results" / "annas-\x1blaptop.json").write_text("{}")
+    assert execute.main(["refresh", "1"], root=collection) == 0
+    said = "these stay in results/, as no refresh wrote them: annas- laptop.json"
+    assert capsys.readouterr().err == f"refresh: {said}\n"
 
 
 # A GPU that TensorFlow does not see

@@ -139,10 +139,17 @@ def project(tmp_path, save, result):
     return tmp_path
 
 
+def refreshed(project):
+    """What the README and its picture hold after a refresh; the picture is None without one."""
+    found = readme.refreshed("01_one.ipynb", 61.5, 2**30, results(project), project)
+    return found[project / "README.md"], found.get(project / "README.png")
+
+
 def test_the_picture_is_drawn_and_what_is_said_of_it_replaced(project):
-    readme.keep_overview(project)
-    text = (project / "README.md").read_text()
-    assert (project / "README.png").read_bytes().startswith(b"\x89PNG")
+    before = (project / "README.md").read_text()
+    text, picture = refreshed(project)
+    assert picture.startswith(b"\x89PNG")
+    assert (project / "README.md").read_text() == before and not (project / "README.png").exists()
     assert text.startswith("# Title\n") and text.endswith("\n\nMore.\n") and "old" not in text
     assert "*Measured on A processor.*" in text
     rows = re.findall(r"(?m)^\| (.+) of x \\\* y \\\| z \| (.+) \| \[01\]\((.+)\) \|$", text)
@@ -156,28 +163,21 @@ def test_the_picture_is_drawn_and_what_is_said_of_it_replaced(project):
 def test_a_readme_without_a_place_for_the_example_gets_the_rest(project):
     path = project / "README.md"
     path.write_text(path.read_text().replace(readme.EXAMPLE, "Once an example."))
-    readme.keep_overview(project)
-    text = path.read_text()
+    text, _ = refreshed(project)
     assert "*Measured on A processor.*" in text and "Once an example.\nold\n" in text
 
 
 def test_without_its_comparison_the_example_stays(project):
     (project / "results" / "fused-sum.json").unlink()
-    readme.keep_overview(project)
-    text = (project / "README.md").read_text()
+    text, _ = refreshed(project)
     assert "*Measured on A processor.*" in text and f"{readme.EXAMPLE}\nold\n" in text
 
 
-def test_what_cannot_be_written_changes_neither_picture_nor_words(project):
-    (project / "README.png").mkdir()
-    before = (project / "README.md").read_bytes()
-    with pytest.raises(IsADirectoryError, match="README.png"):
-        readme.keep_overview(project)
-    assert (project / "README.md").read_bytes() == before
+NO_END = f"start\n{readme.EXAMPLE}\n{readme.END}"  # the end mark is that of another
 
 
 @pytest.mark.parametrize(
-    "text", ["", "start\n", f"{readme.END}\nstart", f"start\nstart\n{readme.END}"]
+    "text", ["", "start\n", f"{readme.END}\nstart", f"start\nstart\n{readme.END}", NO_END]
 )
 def test_a_readme_without_its_marks_is_refused(text):
     with pytest.raises(UsageError, match="must hold once.+: start"):
@@ -190,26 +190,37 @@ def test_of_two_examples_the_newest_is_shown():
     assert readme.example(found) == "\n```\n2026-11-22\n```\n"
 
 
+@pytest.mark.parametrize("start", [readme.START, readme.EXAMPLE])
+def test_a_mark_that_is_there_twice_is_refused_beforehand(project, start):
+    readme.check(project)
+    with (project / "README.md").open("a") as file:
+        file.write(start)
+    with pytest.raises(UsageError, match="must hold once"):
+        readme.check(project)
+
+
 def test_writing_twice_changes_nothing(project):
-    readme.keep_overview(project)
-    before = (project / "README.md").read_text()
-    readme.keep_overview(project)
-    assert (project / "README.md").read_text() == before
+    once, _ = refreshed(project)
+    (project / "README.md").write_text(once)
+    assert refreshed(project)[0] == once
 
 
-def test_a_readme_without_the_place_is_left_alone(project):
+def test_a_readme_without_the_place_gets_no_picture(project):
     (project / "README.md").write_text("# Title\n")
-    readme.keep_overview(project)
-    assert (project / "README.md").read_text() == "# Title\n"
-    assert not (project / "README.png").exists()
+    readme.check(project)
+    assert refreshed(project) == ("# Title\n", None)
 
 
-def test_without_results_the_readme_stays(project):
+def test_without_results_the_words_stay(project):
     for path in (project / "results").iterdir():
         path.unlink()
-    before = (project / "README.md").read_text()
-    readme.keep_overview(project)
-    assert (project / "README.md").read_text() == before
+    assert refreshed(project) == ((project / "README.md").read_text(), None)
+
+
+def test_without_a_readme_nothing_is_said(project):
+    (project / "README.md").unlink()
+    readme.check(project)
+    assert readme.refreshed("01_one.ipynb", 1.0, 1, results(project), project) == {}
 
 
 # Links

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -10,6 +11,8 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from tools import collection
 from tools.execute import reason_against
+from tools.readme import END, START
+from tools.recorded import MADE, hash_of, others
 from tools.refreshing import refresh_one, tidy
 
 
@@ -100,7 +103,8 @@ def record(name, text):
 record("sum", '{result("sum", graph=0.2, XLA=0.1)}')"""
     path = save(tmp_path / "notebooks", "01_one", code)
     assert refresh(path) == {}
-    assert [kept.name for kept in (tmp_path / "results").iterdir()] == ["sum.json"]
+    assert [kept.name for kept in (tmp_path / "results").glob("*.json")] == ["sum.json"]
+    assert others(tmp_path) == []
     assert not (tmp_path / "elsewhere").exists()
 
 
@@ -132,12 +136,87 @@ def test_a_file_that_is_no_notebook_is_one_line(tmp_path, text):
     assert path.read_text() == text
 
 
-def test_a_full_disk_leaves_the_notebook_as_it_was(tmp_path, save, monkeypatch):
-    def full(path, content):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+@pytest.fixture
+def recording(tmp_path, save, result, monkeypatch):
+    """A notebook with a row in the README, whose refresh recorded a sum and now a larger one."""
+    (tmp_path / "README.md").write_text(
+        "| 01 | [One](notebooks/01_one.ipynb) | Why? | 1 s | 0.1 GiB | [Colab](x) |\n\n"
+        f"{START}\nold\n{END}\n"
+    )
+    (tmp_path / "results").mkdir()
+    old = tmp_path / "results" / "sum.00000000.json"
+    old.write_text(result("sum", graph=0.2, XLA=0.1))
+    (tmp_path / "results" / MADE).write_text(f"{hash_of(old.read_bytes())}  {old.name}\n")
+    texts = {"sum.11111111.json": result("sum", "a large sum", graph=0.4, XLA=0.1)}
 
-    monkeypatch.setattr("tools.refreshing.write_file", full)
-    path = save(tmp_path / "notebooks", "01_one", "1 + 1")
-    before = path.read_bytes()
-    assert refresh(path) == {"01_one": f"{path}: {os.strerror(errno.ENOSPC)}"}
-    assert path.read_bytes() == before
+    def record(notebook, folder, environment, started):
+        for name, text in texts.items():
+            Path(environment["XLA_RESULTS"], name).write_text(text, encoding="utf-8")
+        notebook.cells.append(new_code_cell("'refreshed'"))
+
+    monkeypatch.setattr("tools.refreshing.execute", record)
+    return save(tmp_path / "notebooks", "01_one", 'record("sum", found)'), texts
+
+
+def files(root):
+    """The content of every file below."""
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_all_that_a_refresh_writes_is_written_together(recording, tmp_path):
+    path, _ = recording
+    assert refresh(path) == {}
+    assert "'refreshed'" in path.read_text()
+    assert [one.name for one in (tmp_path / "results").glob("*.json")] == ["sum.11111111.json"]
+    readme = (tmp_path / "README.md").read_text()
+    assert "| 0 s | " in readme and "| a large sum |" in readme and "old" not in readme
+    assert (tmp_path / "README.png").exists()
+
+
+def test_a_result_of_another_name_leaves_all_as_it_was(recording, tmp_path, result):
+    path, texts = recording
+    texts["sum.11111111.json"] = result("elsewhere", graph=0.2, XLA=0.1)
+    before = files(tmp_path)
+    reason = refresh(path)["01_one"]
+    assert reason.endswith("it is named elsewhere inside; left as it was")
+    assert files(tmp_path) == before
+
+
+def test_a_file_of_another_name_stops_it_before_it_runs(recording, tmp_path, result):
+    path, texts = recording
+    bad = tmp_path / "results" / "sum.22222222.json"
+    bad.write_text(result("elsewhere", graph=0.2, XLA=0.1))
+    texts.clear()  # as if nothing ran
+    before = files(tmp_path)
+    assert refresh(path)["01_one"].endswith(f"{bad}: it is named elsewhere inside")
+    assert files(tmp_path) == before
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_a_mark_that_is_there_twice_leaves_all_as_it_was(recording, tmp_path, monkeypatch, when):
+    if when == "meanwhile":
+        monkeypatch.setattr("tools.refreshing.check", lambda root: None)
+    with (tmp_path / "README.md").open("a") as file:
+        file.write(f"{START}\n{END}\n")
+    before = files(tmp_path)
+    reason = refresh(recording[0])["01_one"]
+    assert reason.startswith("README.md must hold once") and "\n" not in reason
+    assert reason.endswith("; left as it was") == (when == "meanwhile")
+    assert files(tmp_path) == before
+
+
+def test_a_picture_that_cannot_be_written_leaves_all_as_it_was(recording, tmp_path):
+    (tmp_path / "README.png").mkdir()
+    before = files(tmp_path)
+    assert refresh(recording[0])["01_one"].startswith(f"{tmp_path / 'README.png'}: ")
+    assert files(tmp_path) == before
+
+
+def test_a_full_disk_leaves_all_as_it_was(recording, tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    before = files(tmp_path)
+    monkeypatch.setattr("os.replace", full)
+    assert refresh(recording[0])["01_one"].endswith(os.strerror(errno.ENOSPC))
+    assert files(tmp_path) == before

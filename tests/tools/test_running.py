@@ -8,6 +8,7 @@ import pytest
 from tools.alone import alone
 from tools.collection import read
 from tools.execute import reason_against
+from tools.kernels import Refused
 from tools.running import given_in, run_one
 
 SIZE = ("size: int = 4  # rows, at least 2", "parameters")
@@ -63,6 +64,74 @@ def test_a_link_that_leads_nowhere_is_one_line(run, copy):
     copy.parent.mkdir()
     copy.symlink_to(copy.parent / "absent" / "there.ipynb")
     assert run("1").endswith(f"absent: {os.strerror(errno.ENOENT)}")
+
+
+@pytest.mark.parametrize("linked", ["copy", "folder"])
+def test_a_link_to_the_notebook_is_refused_before_it_runs(run, copy, linked):
+    notebook = copy.parents[1] / "notebooks" / copy.name
+    if linked == "copy":
+        copy.parent.mkdir()
+        copy.symlink_to(notebook)
+    else:
+        copy.parent.symlink_to(notebook.parent)
+    reason = run("2")
+    assert reason.endswith(f"01_one.ipynb leads to {notebook}, where no copy is written")
+    assert printed(notebook) == "" and [cell.source for cell in read(notebook).cells] == ["2"]
+
+
+def test_a_link_out_of_the_folder_is_refused(run, copy, tmp_path):
+    copy.parent.mkdir()
+    copy.symlink_to(tmp_path / "mine.ipynb")
+    assert run("1").endswith(f"leads to {tmp_path / 'mine.ipynb'}, where no copy is written")
+    assert not (tmp_path / "mine.ipynb").exists()
+
+
+@pytest.fixture
+def ends(monkeypatch):
+    """Makes every run end with an error, before its first cell or in it."""
+
+    def with_error(error, cells=0):
+        def execute(notebook, folder, environment, started):
+            for cell in range(1, cells + 1):
+                started(cell, 9)
+            raise error
+
+        monkeypatch.setattr("tools.running.execute", execute)
+
+    return with_error
+
+
+@pytest.mark.parametrize("cells", [0, 1])
+def test_an_interrupted_run_leaves_the_copy_of_an_earlier_one(run, copy, ends, cells):
+    ends(KeyboardInterrupt(), cells)
+    with pytest.raises(KeyboardInterrupt, match="^see .*build/01_one.ipynb$"):
+        run("1")
+    copy.write_text("an earlier copy")
+    with pytest.raises(KeyboardInterrupt, match="build/01_one.ipynb is of an earlier run$"):
+        run("1")
+    assert copy.read_text() == "an earlier copy"
+
+
+def test_a_copy_that_cannot_be_written_hides_no_interrupt(run, ends, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    ends(KeyboardInterrupt())
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(KeyboardInterrupt, match=os.strerror(errno.ENOSPC)):
+        run("1")
+
+
+def test_a_kernel_that_does_not_start_leaves_the_copy_of_an_earlier_run(run, copy, ends):
+    copy.parent.mkdir()
+    copy.write_text("an earlier copy")
+    ends(Refused("no kernel"))
+    reason = run("1")
+    assert reason.startswith("no kernel\n    ") and reason.endswith("ipynb is of an earlier run")
+    assert copy.read_text() == "an earlier copy"
+    ends(Refused("cell 1: no"), cells=1)
+    assert run("1").startswith("cell 1: no\n    see ")
+    assert copy.read_text() != "an earlier copy"
 
 
 def test_a_full_disk_is_one_line_and_loses_no_copy(run, copy, monkeypatch):

@@ -217,6 +217,45 @@ def test_names_are_simple(folder, name, examples):
     assert not folder.exists()
 
 
+STEERING = ["a\nb", "\x1b]0;owned\x07", "\x9b2J", "a\u2028b", "a\n"]
+
+
+@pytest.mark.parametrize("text", STEERING)
+@pytest.mark.parametrize("field", ["what", "candidates", "machine"])
+def test_what_steers_a_terminal_is_not_recorded(folder, examples, field, text):
+    found = examples.comparison(**{text if field == "candidates" else "eager": 1.0})
+    machine = MACHINE | ({"cores": text} if field == "machine" else {})
+    with pytest.raises(ValueError, match=rf"\$\.{field}"):
+        record("noted", found, text if field == "what" else WHAT, machine=machine)
+    assert not folder.exists()
+
+
+def test_any_letters_may_be_recorded(folder):
+    text = "µ → 日本 é 🙂 | 'a'"
+    (found,), skipped = read_results(record("noted", {text: 1.0}, text, machine={text: text}))
+    assert (found.what, found.title, list(found.comparison.measurements)) == (text, text, [text])
+    assert skipped == {}
+
+
+def test_a_machine_can_be_given_for_what_another_process_measured(folder, examples):
+    there = {"processor": "A processor", "accelerators": "no GPU"}
+    (measured,), _ = read_results(
+        record("noted", examples.comparison(eager=1.0), WHAT, folder / "there", machine=there)
+    )
+    path = record("noted", measured.comparison, WHAT, machine=measured.machine)
+    (found,), _ = read_results(path)
+    assert found.machine == there
+    paths = record("noted", examples.sweep(eager=2.0), WHAT, machine=there)
+    assert all(found.machine == there for found in read_results(paths)[0])
+
+
+@pytest.mark.parametrize("machine", [{}, "A processor", {"cores": 2}, ["A processor"]])
+def test_what_is_no_machine_is_refused(folder, examples, machine):
+    with pytest.raises(ValueError, match=r"\$\.machine"):
+        record("noted", examples.comparison(eager=1.0), WHAT, machine=machine)
+    assert not folder.exists()
+
+
 def test_nothing_measured_is_no_result(folder):
     with pytest.raises(ValueError, match="candidates"):
         record("fused-sum", {}, WHAT)
@@ -450,6 +489,12 @@ def earlier(**changes):
         (broken(machine={"deep": "x"}).replace('"x"', "[" * 990 + "]" * 990), "recursion|machine"),
         (broken(name="fused-sum\n"), r"\$.name"),
         (broken(what=""), r"\$.what"),
+        (broken(what="a sum\n| b |"), r"\$.what"),
+        (broken(machine={"processor": "\x1b]0;owned\x07\x1b[2J A\nB"}), r"\$.machine.processor"),
+        (broken(machine={"a\x1b": "b"}), r"\$.machine"),
+        (broken(candidates={"a\nb": candidate()}), r"\$.candidates"),
+        (broken(control={"of": "\x07", **candidate()}), r"\$.control.of"),
+        (earlier(candidates={"a\nb": candidate()}), r"\$.earlier\[0\].candidates"),
         (broken(day="today"), r"\$.day"),
         (broken(candidates={"a" * 41: candidate()}), "candidates"),
         (broken(candidates={"a": candidate(samples=[1e308])}), "samples"),

@@ -89,7 +89,7 @@ def _add_options(decide):
         "--step", action="store_true", default=None, help="it is a training step, or has one"
     )
     decide.add_argument("--expect", choices=("graph", "XLA"), help="else the exit code is not 0")
-    decide.add_argument("--out", type=Path, metavar="FOLDER", help="for the page (decisions/NAME)")
+    decide.add_argument("--out", type=Path, metavar="FOLDER", help="for the page (below decisions)")
 
 
 def _whole(text):

@@ -130,13 +130,15 @@ def decide(
     between results that is allowed, 1e-4 unless said. floor: how many times faster XLA must be over
     all calls, first calls included, to be worth it, 1.05 unless said. budget: seconds for
     everything; what did not fit is listed. folder: where the page, its pictures, the findings and
-    the races are written, by default below ``decisions`` in the working directory. With the
-    environment variable ``XLA_RESULTS`` the races are recorded there, too.
+    the races are written, by default below ``decisions`` in the working directory; it is new or
+    empty, or holds an earlier decision about the same name. With the environment variable
+    ``XLA_RESULTS`` the races are recorded there, too.
     Introduced in notebook 13.
 
     Returns: a `Decision`, which shows three lines to paste; `page` is the path of its page.
-    Raises: TypeError or ValueError for arguments that make no sense, and for what cannot be made
-    or not be called at all. After Ctrl-C the page holds what was finished by then.
+    Raises: TypeError or ValueError for arguments that make no sense, for a folder that holds
+    something else or in which another decision is under way, and for what cannot be made or not be
+    called at all. After Ctrl-C the page holds what was finished by then.
     """
     given = {
         "kwargs": kwargs,
@@ -152,22 +154,27 @@ def decide(
     options = {name: _plain(value) for name, value in given.items() if value is not None}
     _check(what, options, budget)
     reference = str(what) if isinstance(what, (str, Path)) else None
-    place = Path(folder or Path("decisions") / slug(reference or _own_name(what)))
+    default = Path("decisions") / slug(reference or _own_name(what))
+    files = Files(Path(folder or default), named=bool(folder))
     known = _known(what, reference, batches, options, budget)
-    with tempfile.TemporaryDirectory(prefix="decide-") as files:
+    with tempfile.TemporaryDirectory(prefix="decide-") as scratch:
         if reference is None:
             runner = here(what, batches, options)
         else:
             _check_flags()
             memory = int(MEMORY * free_memory())
-            runner = Processes(reference, batches, options, Path(files), memory)
-        return _decided(runner, known, place)
+            runner = Processes(reference, batches, options, Path(scratch), memory)
+        return _decided(runner, known, files)
 
 
 def slug(name: str) -> str:
-    """A name as small letters, digits and hyphens, for files; of a long one the end, marked."""
+    """A name as small letters, digits and hyphens, for files.
+
+    Where that changes it, it ends with a fingerprint of the name, so that no other one is equal;
+    of a long name the end stays.
+    """
     words = re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "model"
-    if len(words) <= LONGEST:
+    if words == name and len(words) <= LONGEST:
         return words
     mark = fingerprint(name)
     return f"{words[len(mark) + 1 - LONGEST :].strip('-')}-{mark}"
@@ -222,15 +229,15 @@ def _known(what, reference, batches, options, budget):
     )
 
 
-def _decided(runner: Processes | Here, known: Findings, folder: Path) -> Decision:
-    files = Files(folder)
-    files.check()
-    with _progress(len(STEPS)) as tell:
-        found = conduct(runner, known, str(files.records.absolute()), files.write, tell)
-    found = replace(found, unfinished=False, load=(*known.load, busy_cores()))
-    races = files.write(found)
-    files.keep_for_report(f"decide-{slug(found.name)}")
-    return Decision(found, races, folder)
+def _decided(runner: Processes | Here, known: Findings, files: Files) -> Decision:
+    with files.alone():
+        files.check(known)
+        with _progress(len(STEPS)) as tell:
+            found = conduct(runner, known, str(files.records.absolute()), files.write, tell)
+        found = replace(found, unfinished=False, load=(*known.load, busy_cores()))
+        races = files.write(found)
+        files.keep_for_report(f"decide-{slug(found.name)}")
+    return Decision(found, races, files.folder)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from ..schemas import read_file
 from ..writing import write_file
 
 LARGEST = 100_000_000  # bytes of a file that is still read
+FORMAT = "decision of xla_helpers, 1"  # what a file says that it is
 
 PADDED = "XLA, padded"
 """The label of XLA on arguments that were made larger, so that fewer shapes come."""
@@ -327,19 +328,29 @@ def merged(findings: Findings, more: Findings) -> Findings:
 
 def write(findings: Findings, path: Path) -> None:
     """Write it as JSON, complete or not at all."""
-    write_file(path, json.dumps(cattrs.unstructure(findings), indent=1) + "\n")
+    write_file(path, _text(findings))
 
 
 def read(path: Path) -> Findings:
     """Read what `write` wrote.
 
-    Raises: OSError when there is no such file, ValueError when it holds something else.
+    Raises: OSError when there is no such file, ValueError when it holds something else: another
+    format, fields that are missing or unknown, or values of other types.
     """
     data = read_file(path, LARGEST)
     try:
-        return cattrs.structure(json.loads(data), Findings)
+        content = json.loads(data)
+        findings = cattrs.structure(content, Findings)
+        same = content == json.loads(_text(findings))
     except Exception as error:  # cattrs has many, and a group for several of them
         raise ValueError(f"{path} holds no findings: {error}") from error
+    if not same:
+        raise ValueError(f"{path} holds no findings: it is not what a decision writes")
+    return findings
+
+
+def _text(findings):
+    return json.dumps({"format": FORMAT, **cattrs.unstructure(findings)}, indent=1) + "\n"
 
 
 def label_of_part(findings: Findings) -> str:

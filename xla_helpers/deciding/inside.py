@@ -23,7 +23,8 @@ def inside(case: Case, order: Order, report: Callable[[Findings], None]) -> None
     """Find the layer that takes most of the graph's time among those that XLA compiles.
 
     A nested model counts as a layer. It must really compile, alone inside of the graph, and the
-    whole must then give the same results and variables, as far as that can be decided.
+    whole must then give the same results and variables, as far as that can be decided. With a GPU
+    it is the processor's time that counts, in which it starts the work.
 
     order: the first of its `shapes` and its `seconds` count. report: takes `Findings` with an
     `Inside`, or with a sentence that says why there is none.

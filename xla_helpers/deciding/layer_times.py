@@ -17,7 +17,8 @@ def layer_times(
 ) -> tuple[LayerTime, ...]:
     """The seconds of a call in each layer, and outside of layers, the longest first.
 
-    They are those of a recorded call; recording takes time too, most of all for short calls.
+    They are those of a recorded call; recording takes time too, most of all for short calls. With
+    a GPU they are those of the processor, which starts the work.
 
     call: a function that ran a few times, with its arguments. label: of the candidate. lasts: its
     seconds, about. paths: what the layers are called, in their order. A fresh copy may have other

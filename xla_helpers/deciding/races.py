@@ -8,7 +8,7 @@ from functools import partial
 from ..comparisons import Comparison
 from ..results import record
 from ..subjects import subject_of
-from ..tables import counted, cut
+from ..tables import counted, cut, in_one_line
 from .findings import Findings, Raced
 from .inside import candidate, holder_of
 from .plan import Case, Order, Plan
@@ -78,7 +78,7 @@ def _recorded(case, shape, comparison, folder) -> Raced:
     subject = subject_of([holder_of(case)], example.args, example.kwargs)
     what = f"{case.plan.subject}: {', '.join(case.plan.shapes[shape].arguments)}"
     known = replace(comparison, subject=subject)
-    path = record(f"decide-{shape}", known, cut(what, WORDS), folder, runs=RUNS)
+    path = record(f"decide-{shape}", known, cut(in_one_line(what), WORDS), folder, runs=RUNS)
     return Raced(shape, path.name, failures)
 
 

@@ -5,7 +5,17 @@ from ..tables import Bytes, Seconds, counted, cut, format_bytes
 from .findings import Findings
 from .limits import ENOUGH, FURTHER, bytes_a_program, held, of_limit
 from .markdown import Markdown, fill, table
-from .wording import WIDE, arguments, arguments_of, end_of, flops, shapes_of, share, why_nothing
+from .wording import (
+    WIDE,
+    arguments,
+    arguments_of,
+    end_of,
+    flops,
+    of_the_processor,
+    shapes_of,
+    share,
+    why_nothing,
+)
 
 PROGRAMS = 20  # programs whose memory has a row of its own
 LAYERS = 15  # layers that have a row of their own
@@ -111,6 +121,7 @@ def where(findings: Findings, layers_picture: Markdown, limit_picture: Markdown)
         "where",
         layers=_layers(findings),
         layers_picture=layers_picture,
+        of_the_processor=of_the_processor(findings),
         no_layers=why_nothing(findings, "work", NO_LAYERS),
         works=_works(findings),
         shape=arguments_of(findings, work.mode, work.shape) if work else "",

@@ -11,7 +11,7 @@ from pathlib import Path
 import cattrs
 
 from ..processes import ProcessError, run_in_process
-from ..tables import cut, format_bytes
+from ..tables import cut, format_bytes, in_one_line
 from .batches import calls_of, write_calls
 from .calls import first_call
 from .child import GRAPH_CALLS, Report, Task, carried_out, prepared
@@ -63,6 +63,7 @@ class Processes:
         seconds = time.perf_counter() - begin
         known = read(found) if found.exists() else Findings()
         own = known.ends[-1] if known.ends and how == "finished" else End(order.part, how, said)
+        own = replace(own, said=in_one_line(own.said))  # the words are those of a model
         return replace(known, ends=(replace(own, seconds=seconds, peak=peak, limit=limit),))
 
     def _run(self, told, limit):

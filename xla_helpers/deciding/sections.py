@@ -6,7 +6,7 @@ from ..modes import mode_of
 from ..tables import Bytes, Seconds, counted, format_seconds
 from .findings import Findings, label_of_part
 from .markdown import Markdown, fenced, fill, table
-from .wording import arguments, each, ended, listed, share, why_nothing
+from .wording import arguments, each, ended, listed, of_the_processor, share, why_nothing
 
 SHAPES = 10  # shapes that have a row of their own
 NO_CODE = "XLA has no code for these"
@@ -191,7 +191,8 @@ def _inside(findings):
             "The largest part that could be compiled alone, with the same results as far as that "
             f"can be decided, is {inside.path} ({inside.kind}), with {share(inside.share)} of the "
             "time of a call of the graph with the most frequent shape. Below, "
-            f'"{label_of_part(findings)}" is the graph in which only that part is compiled.'
+            f'"{label_of_part(findings)}" is the graph in which only that part is compiled. '
+            f"{of_the_processor(findings)}"
         )
     if end and end.how == "finished":
         return 'No layer was compiled alone; "What ran" says why.'

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from matplotlib.ticker import EngFormatter
 
+from ..devices import HIDDEN, UNSEEN
 from ..results import Result
 from ..tables import counted, cut, format_bytes, format_seconds
 from .findings import PADDED, Checked, End, Findings, FirstCalls
@@ -13,6 +14,14 @@ from .spans import Span
 WIDE = 48  # characters of a shape in a row of a table or a picture
 LEAST = 0.001  # the smallest share that is shown as a number, and the smallest rest
 FLOPS = EngFormatter("FLOP/s")
+
+WITHOUT = ("no GPU", HIDDEN, UNSEEN)
+"""What a machine says of its accelerators where TensorFlow uses none."""
+
+STARTED = (
+    "Times by layer are those of the processor: with a GPU they show who starts the work, and not "
+    "how long the GPU takes for it."
+)
 
 ENDED = {
     "finished": "finished",
@@ -41,6 +50,11 @@ def arguments_of(findings: Findings, label: str, number: int) -> str:
 def shapes_of(first: FirstCalls) -> str:
     """With how many shapes a candidate was called: ``2 shapes``."""
     return counted(len(first.calls), "shape")
+
+
+def of_the_processor(findings: Findings) -> str:
+    """A sentence that times by layer are not those of a GPU; "" where there is no GPU."""
+    return "" if findings.machine.get("accelerators", WITHOUT[0]) in WITHOUT else STARTED
 
 
 def share(part: float) -> str:

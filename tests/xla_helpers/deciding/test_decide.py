@@ -57,7 +57,7 @@ def made_by_hand(tf, no_pictures, monkeypatch):
 
 def test_all_of_it_is_written(made_by_hand, pictures_in_the_end, tmp_path):
     decision = decide("my_model:make", calls=500)
-    folder = tmp_path / "decisions" / "my-model-make"
+    folder = tmp_path / "decisions" / slug("my_model:make")
     assert decision.folder.resolve() == folder
     assert decision.page.resolve() == folder / "decision.html"
     assert {"decision.md", "decision.html", "findings.json"} <= {p.name for p in folder.iterdir()}
@@ -108,7 +108,7 @@ def test_a_decision_reads_its_own_findings():
 def test_an_interruption_leaves_the_finished_sections(made_by_hand, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         decide("interrupted:make")
-    folder = tmp_path / "decisions" / "interrupted-make"
+    folder = tmp_path / "decisions" / slug("interrupted:make")
     left = read(folder / "findings.json")
     assert left.unfinished
     assert [end.part for end in left.ends][-1] == "race 1"
@@ -118,7 +118,7 @@ def test_an_interruption_leaves_the_finished_sections(made_by_hand, tmp_path):
 def test_races_of_an_earlier_decision_do_not_count(made_by_hand, tmp_path):
     first = decide("my_model:make", folder="here")
     (tmp_path / "here" / "results" / "mine.json").write_text("{}")
-    (tmp_path / "here" / "results" / "decide-7.abcdef.json").write_text("{}")
+    record("decide-7", races(FAST)[0].comparison, "earlier", tmp_path / "here" / "results")
     again = decide("my_model:make", folder="here")
     assert [len(one.races[0].runs) for one in (first, again)] == [1, 1]
     names = {path.name for path in (tmp_path / "here" / "results").iterdir()}
@@ -144,22 +144,31 @@ def test_races_are_recorded_for_the_report_where_somebody_says_where(
         decide("my_model:make")
     [result], skipped = read_results(tmp_path / "all")
     assert not skipped
-    assert (result.name, len(result.runs)) == ("decide-my-model-make", 1)
-    assert result.path.name.startswith("decide-my-model-make.")
+    name = f"decide-{slug('my_model:make')}"
+    assert (result.name, len(result.runs)) == (name, 1)
+    assert result.path.name.startswith(f"{name}.")
 
 
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("my_model:make", "my-model-make"),
-        ("../a b/Größe.py:make", "a-b-gr-e-py-make"),
-        ("<lambda>", "lambda"),
-        ("模型", "model"),
+        ("my_model:make", "my-model-make-[0-9a-f]{8}"),
+        ("../a b/Größe.py:make", "a-b-gr-e-py-make-[0-9a-f]{8}"),
+        ("the function", "the-function-[0-9a-f]{8}"),
+        ("模型", "model-[0-9a-f]{8}"),
+        ("dense", "dense"),
+        ("dense-2", "dense-2"),
     ],
 )
 def test_names_of_folders(name, expected):
-    assert slug(name) == expected
-    assert re.fullmatch(NAME, f"decide-{expected}")
+    assert re.fullmatch(expected, slug(name))
+    assert re.fullmatch(NAME, f"decide-{slug(name)}")
+
+
+def test_no_two_names_have_one_folder():
+    names = ("models/a.py:make", "models_a.py:make", "models-a-py-make", "网络甲:make")
+    names += ("网络乙:make", "make", "Make", "-make")
+    assert len({slug(name) for name in names}) == len(names)
 
 
 def test_long_names_keep_their_ends_and_stay_apart():
@@ -173,6 +182,37 @@ def test_a_folder_with_files_of_others_is_left_alone(made_by_hand, tmp_path):
     with pytest.raises(ValueError, match="holds other files"):
         decide("my_model:make", folder=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["speed.png"]
+
+
+def test_a_folder_of_another_model_is_left_alone(made_by_hand, tmp_path):
+    decide("a:make", folder="here")
+    with pytest.raises(ValueError, match="about 'a:make', and this one is about 'b:make'"):
+        decide("b:make", folder="here")
+    assert read(tmp_path / "here" / "findings.json").name == "a:make"
+    decide("a:make", calls=7, folder="here")
+
+
+def test_two_decisions_at_once_do_not_mix(made_by_hand, monkeypatch, tmp_path):
+    run, said = room.Processes.run, []
+
+    def meanwhile(*given):
+        if not said:
+            with pytest.raises(ValueError, match="another decision is being written") as refused:
+                decide("my_model:make", folder="here")
+            said.append(str(refused.value))
+        return run(*given)
+
+    monkeypatch.setattr(room.Processes, "run", meanwhile)
+    assert not decide("my_model:make", folder="here").findings.unfinished
+    assert len(said) == 1
+
+
+def test_what_cannot_be_made_leaves_no_folder(made_by_hand, monkeypatch, tmp_path):
+    failed = Findings(ends=(End("first calls, graph", "failed", "no module named x"),))
+    monkeypatch.setattr(room.Processes, "run", lambda *_: failed)
+    with pytest.raises(ValueError, match="^no module named x$"):
+        decide("my_model:make")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """Findings as data: put together, written, read, asked."""
 
+import json
+import math
+
 import pytest
 
 from tests.xla_helpers.deciding.examples import checked, findings, first_calls
@@ -30,6 +33,38 @@ def test_what_is_something_else_is_refused(text, tmp_path):
     (tmp_path / "found.json").write_bytes(text.encode("utf-8", "surrogateescape"))
     with pytest.raises(ValueError, match="holds no findings"):
         read(tmp_path / "found.json")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"format": "decision of xla_helpers, 0"},
+        {"format": None},
+        {"name": 5},
+        {"plan": {"subject": "f"}},
+        {"unknown": 1},
+        {"isolated": "false"},
+    ],
+)
+def test_what_a_decision_would_not_write_is_refused(change, tmp_path):
+    path = tmp_path / "found.json"
+    write(findings(), path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ValueError, match="holds no findings"):
+        read(path)
+
+
+@pytest.mark.parametrize("content", [{}, [], {"name": "f"}, {"vulnerabilities": []}])
+def test_json_of_others_holds_no_findings(content, tmp_path):
+    (tmp_path / "findings.json").write_text(json.dumps(content))
+    with pytest.raises(ValueError, match="holds no findings"):
+        read(tmp_path / "findings.json")
+
+
+def test_what_is_no_number_is_read_as_well(tmp_path):
+    write(findings(load=(math.nan, math.inf)), tmp_path / "found.json")
+    first, second = read(tmp_path / "found.json").load
+    assert math.isnan(first) and second == math.inf
 
 
 def test_what_would_not_end_is_not_read(tmp_path):

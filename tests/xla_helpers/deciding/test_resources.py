@@ -8,6 +8,7 @@ from xla_helpers.deciding.findings import End, FirstCall, FirstCalls, LayerTime,
 from xla_helpers.deciding.markdown import Markdown
 from xla_helpers.deciding.resources import shapes as shapes_section
 from xla_helpers.deciding.resources import where as where_section
+from xla_helpers.deciding.wording import STARTED
 
 CALL = FirstCall(0, 0.1, traces=1)
 
@@ -79,6 +80,14 @@ def test_layers_stand_beside_each_other_with_their_shares():
     assert "| not in a layer |  | 40 µs | 40 % | 20 µs | 40 % |" in text
     assert "Shares are of all the time that was found" in text
     assert text.startswith("Of a call with float32[16, 10]:")
+
+
+def test_with_a_gpu_times_by_layer_are_said_to_be_the_processors():
+    text = where(findings(machine={"accelerators": "NVIDIA H100"}))
+    said = text.partition("in layers and outside of them.\n\n")[2]
+    assert said.startswith("Times by layer are those of the processor: with a GPU")
+    assert text.replace(f"{STARTED}\n\n", "") == where(findings())
+    assert STARTED not in where(findings(machine={"accelerators": "NVIDIA H100"}, layers=()))
 
 
 def test_without_work_the_shape_of_the_layers_is_not_named():

@@ -4,23 +4,28 @@ import json
 import os
 from pathlib import Path
 
+import cattrs
 import numpy as np
 import pytest
 
 from xla_helpers.deciding import runners
 from xla_helpers.deciding.batches import read_calls
-from xla_helpers.deciding.findings import Plan, Shape
+from xla_helpers.deciding.findings import FORMAT, Findings, Plan, Shape
 from xla_helpers.deciding.plan import Order
 from xla_helpers.deciding.runners import Processes, here
 
 ORDER = Order("work", labels=("graph", "XLA"), shapes=(1, 0), seconds=5.0)
 PLAN = Plan("f", (Shape(("float32[3]",), 2),))
 
-START = """
+EMPTY = json.dumps({"format": FORMAT, **cattrs.unstructure(Findings())})
+START = f"""
 import json, os, sys, time
 task = json.load(open(sys.argv[1]))
 def found(**findings):
-    json.dump(findings, open(task["found"], "w"))
+    json.dump(json.loads({EMPTY!r}) | findings, open(task["found"], "w"))
+def failed(said):
+    end = dict(part="work", how="failed", said=said, seconds=0.0, peak=None, limit=0.0)
+    found(ends=[end])
 """
 
 
@@ -73,10 +78,17 @@ def test_a_part_that_finishes(run):
 
 
 def test_a_part_that_says_that_it_failed(run):
-    found = run("found(ends=[{'part': 'work', 'how': 'failed', 'said': 'no such layer'}])")
-    [end] = found.ends
+    [end] = run("failed('no such layer')").ends
     assert (end.how, end.said) == ("failed", "no such layer")
     assert end.seconds > 0
+
+
+@pytest.mark.parametrize(
+    "program", ["sys.exit('{}')", "failed('{}')", "print('{}', flush=True); os.abort()"]
+)
+def test_what_a_process_says_does_not_steer_a_terminal(run, cores_go_elsewhere, program):
+    [end] = run(program.format(r"\x1b]0;owned\x07\x1b[2Jlast")).ends
+    assert end.said.endswith(" ]0;owned  [2Jlast") and end.said.isprintable()
 
 
 @pytest.mark.parametrize(

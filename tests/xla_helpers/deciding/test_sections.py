@@ -10,6 +10,7 @@ from xla_helpers.deciding.findings import End, FirstCall, FirstCalls, Raced
 from xla_helpers.deciding.sections import refused as refused_section
 from xla_helpers.deciding.sections import reproduce, verdict, what_ran
 from xla_helpers.deciding.verdict import Choice, judge
+from xla_helpers.deciding.wording import STARTED
 
 
 def test_the_verdict_is_three_lines_and_the_reasons():
@@ -84,6 +85,12 @@ def test_what_is_refused_has_its_place_and_its_mend():
     assert text.startswith("XLA refuses 1 of 1 shape, because of this:")
     assert "can be decided, is encoder (Functional), with 80 % of the time of a call" in text
     assert "a call of the graph with the most frequent shape" in text
+
+
+def test_with_a_gpu_the_share_of_a_part_is_said_to_be_the_processors():
+    known = refused()[0]
+    text = refused_section(replace(known, machine={"accelerators": "NVIDIA H100"}))
+    assert text == f"{refused_section(known)} {STARTED}"
 
 
 def test_where_no_part_compiles_it_says_so():

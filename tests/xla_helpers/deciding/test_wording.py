@@ -5,6 +5,7 @@ import math
 import pytest
 
 from tests.xla_helpers.deciding.examples import findings, races
+from xla_helpers import devices
 from xla_helpers.deciding.findings import End, FirstCall, FirstCalls, Plan, Shape
 from xla_helpers.deciding.spans import Span
 from xla_helpers.deciding.wording import (
@@ -16,6 +17,7 @@ from xla_helpers.deciding.wording import (
     flops,
     in_runs,
     listed,
+    of_the_processor,
     seconds_of,
     shapes_of,
     share,
@@ -105,3 +107,14 @@ def test_names_in_a_line():
     assert listed("abc", 2) == "a, b and 1 other"
     assert shapes_of(FirstCalls("XLA", 0, (FirstCall(0, 1.0),))) == "1 shape"
     assert (the("graph"), the("XLA")) == ("the graph", "XLA")
+
+
+@pytest.mark.parametrize("said", ["no GPU", devices.UNSEEN, devices.HIDDEN, None])
+def test_without_a_gpu_times_by_layer_need_no_word(said):
+    machine = {"accelerators": said} if said else {}
+    assert of_the_processor(findings(machine=machine)) == ""
+
+
+def test_with_a_gpu_times_by_layer_are_those_of_the_processor():
+    found = findings(machine={"accelerators": "NVIDIA H100 80GB HBM3"})
+    assert of_the_processor(found).startswith("Times by layer are those of the processor: with a G")

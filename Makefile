@@ -4,6 +4,10 @@
 # $(NAME), which the shell would read as its own text.
 BIN := .venv/bin
 export PYTHONUTF8 := 1
+# Words on make's command line arrive letter by letter: make would take a $ in them for its own.
+WORDS := PYTHON ACCELERATOR FOLDER NOTEBOOKS NAMES ARGS PARAMS MODEL RESULTS REPO XLA_RESULTS
+as-it-is = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
+$(foreach name,$(WORDS),$(if $(filter command,$(origin $(name))),$(call as-it-is,$(name))))
 # Where notebooks record their comparisons, for make report.
 export XLA_RESULTS ?= $(CURDIR)/build/results
 
@@ -19,7 +23,7 @@ set-up: ## make or mend .venv from the lock (ACCELERATOR=cpu or cuda)
 	"$${PYTHON:-python3}" -m tools.set_up
 
 # Lab asks nothing and fetches nothing: tools/lab leaves out its news and its extension manager.
-lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/tools/lab$(if $(JUPYTER_CONFIG_PATH),:$(JUPYTER_CONFIG_PATH))
+lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/tools/lab$(if $(value JUPYTER_CONFIG_PATH),:$(value JUPYTER_CONFIG_PATH))
 lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks)
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) "$${FOLDER:-notebooks}"
 

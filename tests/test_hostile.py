@@ -5,6 +5,7 @@ import json
 import struct
 import tracemalloc
 import zipfile
+from dataclasses import asdict
 from html.parser import HTMLParser
 
 import pytest
@@ -13,6 +14,10 @@ from hypothesis import strategies as st
 
 from tools.collection import ROOT, UsageError
 from tools.parameters import Parameter, in_range, value_of
+from tools.suites import Suite
+from tools.versions.found import FILE, Found, kept
+from tools.versions.issue import text as issue_of
+from tools.versions.table import table as table_of
 from xla_helpers.bug_reports import BugReport, BugReportError, Fingerprint, Spec
 from xla_helpers.bug_reports.archive import REPORT, STABLEHLO, read_bug_report, read_text
 from xla_helpers.bug_reports.archive import write_archive as write
@@ -197,6 +202,29 @@ def test_bytes_of_a_result(folder, recorded, data):
 def test_parts_of_a_result(folder, recorded, data):
     content = replaced(data.draw, json.loads(recorded))
     is_shown_or_skipped(folder / "result.json", json.dumps(content).encode())
+
+
+# What was found among other versions
+
+SUITE = Suite(1, {"a test": "why"})
+FOUND = Found("oldest", "3.11", True, "Linux", {"numpy": "2"}, {"numpy": ("1", "2")}, SUITE, SUITE)
+
+
+@tried
+@given(data=st.data())
+def test_parts_of_what_was_found(folder, data):
+    below = folder / "versions"
+    below.mkdir(exist_ok=True)
+    content = replaced(data.draw, json.loads(json.dumps(asdict(FOUND))))
+    (below / FILE).write_text(json.dumps(content), encoding="utf-8")
+    try:
+        (found,) = kept(below)
+    except UsageError as error:
+        assert is_one_line(str(error)) and FILE in str(error)
+        return
+    assert "".join(table_of([found]).split("\n")).isprintable()
+    lines = issue_of([found], 1).split("\n")
+    assert all(map(str.isprintable, lines)) and sum(line.startswith("## ") for line in lines) == 1
 
 
 # Tables

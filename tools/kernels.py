@@ -1,10 +1,12 @@
 """A notebook in a fresh kernel, and in one line why it stopped."""
 
+import os
 import re
 import signal
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from nbformat import NotebookNode
 
@@ -12,6 +14,7 @@ from xla_helpers.environment import FLAGS
 
 CELL_SECONDS = 1800  # a cell that takes longer hangs
 KERNEL_ARGUMENTS = ["--log-level=ERROR"]  # a kernel's own log does not belong in the progress
+READ = 4_000  # bytes at the end of what a kernel printed; the last line says why it did not start
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -40,7 +43,7 @@ def execute(
                 _run_cells(client, started)
         except Exception as error:
             cell = client.code_cells_executed
-            reason = _reason(error, process, _text(said), environment)
+            reason = _reason(error, process, end_of(said), environment)
             raise Refused(f"cell {cell}: {reason}" if cell else reason) from error
 
 
@@ -75,8 +78,9 @@ def is_executed(cell: NotebookNode) -> bool:
     return cell.cell_type == "code" and bool(cell.source.strip())
 
 
-def _text(file):
-    file.seek(0)
+def end_of(file: BinaryIO) -> str:
+    """The last of what was written into a file, however much it is."""
+    file.seek(max(0, file.seek(0, os.SEEK_END) - READ))
     return file.read().decode(errors="replace")
 
 

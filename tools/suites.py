@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
 from tools.collection import ROOT
-from xla_helpers.watching import guarded, watch
+from xla_helpers.tables import Bytes
+from xla_helpers.watching import PRINTED, guarded, watch
 
 LIMIT = 2 * 3600  # seconds; all tests of the helpers take a fraction of it
 COLOUR = re.compile(r"(?:\x1b|#x1B)\[[\d;]*m")
@@ -59,7 +60,9 @@ def run(command, log, limit):
             start_new_session=True,
         )
         with guarded(process):
-            how = watch(process, limit).how
+            how = watch(process, limit, printed=[log]).how
+    if how == "output":
+        return {"pytest": f"printed more than {Bytes(PRINTED)} and was stopped; see {log.name}"}
     if how != "finished":
         return {"pytest": f"did not end within {limit:.0f} s"}
     if process.returncode not in (0, 1):
@@ -69,8 +72,12 @@ def run(command, log, limit):
 
 def read_report(path):
     """What a report in the format of JUnit says. A test that was skipped is neither."""
+    try:
+        cases = ElementTree.parse(path).iter("testcase")
+    except ElementTree.ParseError as error:
+        return Suite(0, {"pytest": f"{path.name} is no whole report: {error}"})
     passed, failed = 0, {}
-    for case in ElementTree.parse(path).iter("testcase"):
+    for case in cases:
         trouble = next((case.find(kind) for kind in ("failure", "error") if has(case, kind)), None)
         if trouble is not None:
             failed[name_of(case)] = reason_of(trouble)

@@ -6,7 +6,7 @@ import signal
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from tools.kernels import Refused, execute, message_of
+from tools.kernels import READ, Refused, end_of, execute, message_of
 
 
 def notebook(*sources):
@@ -56,6 +56,16 @@ def test_a_kernel_that_cannot_start_says_why(tmp_path):
     reason = stopped(tmp_path, "1", PYTHONPATH=str(tmp_path))
     assert reason.startswith("RuntimeError: Kernel died before replying")
     assert reason.endswith("; OSError: not on this machine")
+
+
+@pytest.mark.parametrize("size", [0, 7, 10**9])
+def test_of_what_a_kernel_printed_only_the_end_is_read(tmp_path, size):
+    with (tmp_path / "said").open("wb+") as said:
+        said.truncate(size)
+        said.seek(size)
+        said.write(b"the end")
+        text = end_of(said)
+    assert text.endswith("the end") and len(text) == min(size + len("the end"), READ)
 
 
 def test_an_assertion_without_words_shows_its_line():

@@ -5,7 +5,9 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
+from tools import suites
 from tools.suites import Suite, read_report, reason_of, run_tests
+from xla_helpers import watching
 
 TESTS = """
 import pytest
@@ -69,6 +71,22 @@ def test_a_place_without_tests_is_a_failure(given):
 def test_what_does_not_end_is_a_failure(given):
     found = given("import time\n\ndef test_it():\n    time.sleep(600)\n", limit=1)
     assert found.failed["pytest"] == "did not end within 1 s"
+
+
+def test_what_prints_without_end_is_stopped(given, monkeypatch):
+    monkeypatch.setattr(watching, "PRINTED", 1_000_000)
+    monkeypatch.setattr(suites, "PRINTED", 1_000_000)
+    found = given("def test_it():\n    while True:\n        print('x' * 9999)\n", also=["-s"])
+    assert found.failed["pytest"] == "printed more than 1 MB and was stopped; see given.log"
+
+
+@pytest.mark.parametrize("text", ["", NOTEBOOK[:200], "\0", NOTEBOOK + "<"])
+def test_a_torn_report_is_a_failure(tmp_path, text):
+    (tmp_path / "report.xml").write_text(text, encoding="utf-8")
+    found = read_report(tmp_path / "report.xml")
+    assert found.passed == 0 and len(found.failed) == 1
+    assert found.failed["pytest"].startswith("report.xml is no whole report: ")
+    assert "\n" not in found.failed["pytest"]
 
 
 def test_a_file_that_cannot_be_imported_hides_no_other(given, tmp_path):

@@ -7,6 +7,7 @@ and for each combination up to twice as long as `make test`; --fast takes a few 
 import argparse
 import sys
 import time
+import traceback
 from contextlib import contextmanager
 from functools import partial
 
@@ -19,6 +20,8 @@ from tools.suites import Suite, run_tests
 from tools.versions.combinations import combinations
 from tools.versions.found import Found, keep, moved
 from tools.versions.table import keep_table, of, table
+from xla_helpers.errors import headline
+from xla_helpers.tables import in_one_line
 
 FOLDER = ROOT / "build" / "versions"
 FAST = "programs compilations executed recordings evidence layers plots ratios results"
@@ -46,16 +49,23 @@ def list_all(options):
 
 
 def try_out(options):
-    """Try the chosen ones, print the table, and keep it in the README when it is whole."""
-    wanted = chosen(options.names)
-    all_found = [try_one(one, options.fast) for one in wanted]
-    print("", table(all_found), "", sep="\n")
+    """Try the chosen ones, print the table, and keep it in the README when it is whole.
+
+    What was tried is shown, however the rest ends.
+    """
+    wanted, all_found = chosen(options.names), []
+    try:
+        for one in wanted:
+            all_found.append(try_one(one, options.fast))
+    finally:
+        if all_found:
+            print("", table(all_found), "", sep="\n", flush=True)
     if len(wanted) == len(combinations()):
         keep_table(all_found, part(options.fast))
     wrong = [found for found in all_found if found.failed]
     for found in wrong:
         for line in of(found):
-            print(f"versions: {found.name}: {line}", file=sys.stderr)
+            print(in_one_line(f"versions: {found.name}: {line}"), file=sys.stderr)
     return int(any(found.supported for found in wrong))
 
 
@@ -69,7 +79,7 @@ def chosen(names):
 
 
 def try_one(one, fast):
-    """What is found with a combination. One that cannot be made is kept with the reason."""
+    """What is found with a combination. What stops it is kept, as the reason that it is missing."""
     start, folder = time.perf_counter(), FOLDER / one.name
     folder.mkdir(parents=True, exist_ok=True)
     facts = {"name": one.name, "python": one.python, "supported": one.supported}
@@ -77,8 +87,13 @@ def try_one(one, fast):
         make(one, folder / "environment")
         facts |= tried(one, folder, fast)
     except NotMade as error:
-        print(f"versions: {one.name}: {error}", flush=True)
+        print(in_one_line(f"versions: {one.name}: {error}"), flush=True)
         facts |= {"missing": str(error), "exists": not isinstance(error, NoRelease)}
+    except (OSError, UsageError):  # what the next one would meet too, such as a full disk
+        raise
+    except Exception as error:  # a fault, and the hours of the others must not be lost with it
+        traceback.print_exc()
+        facts |= {"missing": headline(error)}
     found = Found(**facts, seconds=time.perf_counter() - start)
     keep(found, folder)
     return found

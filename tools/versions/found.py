@@ -6,14 +6,17 @@ import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import cattrs
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tools.collection import ROOT, UsageError
 from tools.suites import Suite
+from xla_helpers.schemas import read_file
 from xla_helpers.writing import write_file
 
 FILE = "found.json"
+LARGEST = 10_000_000  # bytes of such a file that is still read
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Found:
     supported: bool
     system: str = platform.system()
     packages: dict[str, str] = field(default_factory=dict)
-    moved: dict[str, list[str]] = field(default_factory=dict)
+    moved: dict[str, tuple[str, str]] = field(default_factory=dict)
     helpers: Suite = Suite(0)
     notebooks: Suite = Suite(0)
     missing: str = ""
@@ -48,7 +51,7 @@ def moved(packages, python, root=ROOT):
     """Name to locked version and found version, where they differ. python: such as 3.12."""
     pins = locked(python, root)
     return {
-        name: [pins.get(name, ""), version]
+        name: (pins.get(name, ""), version)
         for name, version in sorted(packages.items())
         if pins.get(name) != version
     }
@@ -81,8 +84,22 @@ def kept(folder):
 
 def load(path):
     try:
-        facts = json.loads(path.read_text(encoding="utf-8"))
-        suites = {part: Suite(**facts.pop(part)) for part in ("helpers", "notebooks")}
-        return Found(**facts, **suites)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return converter().structure(json.loads(read_file(path, LARGEST)), Found)
+    except OSError:
+        raise
+    except Exception as error:  # cattrs has many, and a group for several of them
         raise UsageError(f"{path} is not what make test-versions keeps") from error
+
+
+def converter():
+    """From JSON to dataclasses, where nothing takes the place of a text, a count or an answer."""
+    made = cattrs.Converter(forbid_extra_keys=True)
+    for kind in (str, int, bool):
+        made.register_structure_hook(kind, same)
+    return made
+
+
+def same(value, kind):
+    if type(value) is not kind:
+        raise TypeError(f"{value!r:.100} is no {kind.__name__}")
+    return value

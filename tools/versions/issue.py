@@ -10,6 +10,7 @@ from tools.collection import UsageError
 from tools.commands import carried_out
 from tools.versions.found import kept
 from tools.versions.table import of
+from xla_helpers.tables import in_one_line
 
 MOST = 20  # lines on what failed in one combination
 
@@ -38,7 +39,7 @@ def text(failed, count):
 def part(found):
     """What failed in one combination, and what differs from the lock there."""
     promise = "" if found.supported else ", which nobody promises yet"
-    heading = f"## {found.name} on {found.system}{promise}"
+    heading = f"## {code(found.name)} on {code(found.system)}{promise}"
     return "\n\n".join([heading, *filter(None, [wrong(found), pins(found)])])
 
 
@@ -54,13 +55,19 @@ def pins(found):
         return ""
     if not found.moved:
         return "No pin had moved."
-    rows = [f"| {name} | {old or 'none'} | {new} |" for name, (old, new) in found.moved.items()]
-    return "\n".join(["| package | lock | here |", "|---|---|---|", *rows])
+    rows = [[name, old or "none", new] for name, (old, new) in found.moved.items()]
+    lines = [f"| {' | '.join(map(cell, row))} |" for row in rows]
+    return "\n".join(["| package | lock | here |", "|---|---|---|", *lines])
+
+
+def cell(text):
+    """A text as code in a table, whose columns are told apart by such signs."""
+    return code(text.replace("|", "¦"))
 
 
 def code(line):
     """A line as code, whatever stands in it: no mark-up, and nobody is called by name."""
-    return f"`` {line.replace('`', chr(39))} ``"
+    return f"`` {in_one_line(line).replace('`', chr(39))} ``"
 
 
 if __name__ == "__main__":

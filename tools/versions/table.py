@@ -3,6 +3,7 @@
 from tools.collection import ROOT
 from tools.readme import END, between, escaped, text_of
 from xla_helpers.startup import machine_facts
+from xla_helpers.tables import in_one_line
 from xla_helpers.writing import write_file
 
 START = "<!-- Made by `make test-versions`: do not edit. -->"
@@ -32,17 +33,23 @@ def section(all_found, part):
 
 def table(all_found):
     lines = [f"| {' | '.join(HEAD)} |", "|---" * (len(HEAD) - 3) + "|---:" * 3 + "|"]
-    return "\n".join([*lines, *(f"| {' | '.join(row(found))} |" for found in all_found)])
+    rows = [map(shown, row(found)) for found in all_found]
+    return "\n".join([*lines, *(f"| {' | '.join(cells)} |" for cells in rows)])
+
+
+def shown(text):
+    """Text in one line, as Markdown shows it letter by letter."""
+    return escaped(in_one_line(text))
 
 
 def row(found):
     """The cells of a combination."""
-    shown = [version(found.packages, names) for names in COLUMNS.values()]
+    versions = [version(found.packages, names) for names in COLUMNS.values()]
     if found.missing:
         blank = [""] * (len(HEAD) - 3)
         return [found.name, found.python, "not made" if found.exists else "no release", *blank]
     counts = [str(found.helpers), str(found.notebooks)]
-    return [found.name, found.python, *shown, *counts, f"{found.seconds:.0f} s"]
+    return [found.name, found.python, *versions, *counts, f"{found.seconds:.0f} s"]
 
 
 def version(packages, names):
@@ -52,7 +59,7 @@ def version(packages, names):
 def failures(all_found):
     """A list of what failed in each, and why; nothing when nothing did."""
     wrong = [found for found in all_found if found.failed]
-    return "\n".join(f"- {found.name}: {escaped(said)}" for found in wrong for said in of(found))
+    return "\n".join(f"- {shown(f'{found.name}: {said}')}" for found in wrong for said in of(found))
 
 
 def of(found):

@@ -5,10 +5,12 @@ from contextlib import suppress
 import pytest
 
 from tools import environments
+from tools.collection import UsageError
 from tools.environments import NoSolution, NotMade
 from tools.suites import Suite
 from tools.versions import __main__ as versions
 from tools.versions.combinations import combinations
+from tools.versions.found import kept
 
 GRID, AHEAD = "3.11-2.19", "nightly"
 
@@ -78,6 +80,31 @@ def test_companions_that_do_not_fit_are_a_failure(asked, monkeypatch):
 
     monkeypatch.setattr(environments, "resolve", resolve)
     assert versions.main([GRID]) == 1
+
+
+def test_a_fault_in_one_is_a_row_and_the_others_are_tried(asked, monkeypatch, tmp_path, capsys):
+    fails(monkeypatch, "packages", KeyError("\x1b[2J"))
+    assert versions.main([GRID, "oldest", "--fast"]) == 1
+    said = capsys.readouterr()
+    assert said.out.count("| not made |") == 2 and "KeyError" in said.err.split("Traceback")[1]
+    assert "versions: oldest: KeyError: " in said.err
+    assert [found.name for found in kept(tmp_path)] == [GRID, "oldest"]
+
+
+ENDS = [(KeyboardInterrupt(), 130), (OSError("full"), 1), (UsageError("no notebooks"), 2)]
+
+
+@pytest.mark.parametrize(("error", "code"), ENDS)
+def test_an_end_before_its_time_shows_what_was_tried(asked, monkeypatch, capsys, error, code):
+    def make(folder, python):
+        if "oldest" in folder.parts:
+            raise error
+
+    monkeypatch.setattr(environments, "make", make)
+    assert versions.main(["--fast"]) == code
+    said = capsys.readouterr().out
+    assert f"| {GRID} | 3.11 | 2.19.1 |" in said and "| oldest |" not in said
+    assert "keep_table" not in {call[0] for call in asked}
 
 
 def test_a_test_that_fails_is_named_and_counts_where_it_is_promised(asked, monkeypatch, capsys):

@@ -1,10 +1,14 @@
 """What was found travels as a file, and the lock is read for the Python that was tried."""
 
+import json
+import os
+from dataclasses import asdict
+
 import pytest
 
 from tools.collection import UsageError
 from tools.suites import Suite
-from tools.versions.found import Found, keep, kept, locked, moved
+from tools.versions.found import LARGEST, Found, keep, kept, load, locked, moved
 
 LOCK = r"""# made by a tool
 numpy==2.4.6 ; python_full_version >= '3.12' \
@@ -30,21 +34,66 @@ def test_the_lock_has_one_version_for_each_python(root):
 
 def test_pins_that_moved_are_named_with_both_versions(root):
     here = {"numpy": "2.3.0", "keras": "3.16.0", "new": "1.0"}
-    assert moved(here, "3.11", root) == {"keras": ["3.15.1", "3.16.0"], "new": ["", "1.0"]}
+    assert moved(here, "3.11", root) == {"keras": ("3.15.1", "3.16.0"), "new": ("", "1.0")}
 
 
 def test_what_was_found_comes_back(tmp_path):
-    found = Found("oldest", "3.11", True, helpers=Suite(7, {"a test": "why"}), seconds=1.5)
+    pins = {"keras": ("3.15.1", "3.16.0")}
+    wrong = Suite(7, {"a test": "why"})
+    found = Found("oldest", "3.11", True, moved=pins, helpers=wrong, seconds=1.5)
     (tmp_path / "here").mkdir()
     keep(found, tmp_path / "here")
     assert kept(tmp_path) == [found]
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"helpers": {}, "notebooks": {}}', "\xff"])
+def is_refused(folder):
+    with pytest.raises(UsageError, match="found.json is not what make test-versions keeps"):
+        kept(folder)
+
+
+NOTHING_LIKE_IT = ["", "[]", "{}", '{"helpers": {}, "notebooks": {}}', "\xff", "[" * 100_000]
+
+
+@pytest.mark.parametrize("text", NOTHING_LIKE_IT)
 def test_a_file_that_holds_something_else_is_named(tmp_path, text):
     (tmp_path / "found.json").write_text(text, encoding="latin-1")
-    with pytest.raises(UsageError, match="found.json is not what make test-versions keeps"):
-        kept(tmp_path)
+    is_refused(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"moved": [1]},
+        {"moved": {"keras": ["3.15.1"]}},
+        {"helpers": {"passed": 1, "failed": "boom"}},
+        {"helpers": {"passed": "1"}},
+        {"missing": 5},
+        {"packages": {"keras": None}},
+        {"seconds": 10**400},
+        {"more": "of it"},
+    ],
+)
+def test_a_file_of_which_a_part_is_something_else_is_named(tmp_path, facts):
+    whole = asdict(Found("oldest", "3.11", True))
+    (tmp_path / "found.json").write_text(json.dumps(whole | facts), encoding="utf-8")
+    is_refused(tmp_path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "found.json")
+    is_refused(tmp_path)
+
+
+def test_a_file_without_an_end_is_not_read(tmp_path):
+    keep(Found("oldest", "3.11", True), tmp_path)
+    with (tmp_path / "found.json").open("a") as file:
+        file.write(" " * LARGEST)
+    is_refused(tmp_path)
+
+
+def test_a_file_that_cannot_be_opened_is_not_said_to_be_wrong(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "found.json")
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,14 @@ def test_what_could_not_be_made_is_a_row_too():
     assert len({row.count("|") for row in rows}) == 1
 
 
+def test_names_and_versions_are_text_and_nothing_else():
+    packages = {"tensorflow": "2\x1b[2J", "keras": "a |b", "numpy": "<img>\n"}
+    *_, row = table.table([Found("*x*\n", "3", True, packages=packages)]).split("\n")
+    assert row.startswith(r"| \*x\*  | 3 | 2 \[2J | a \|b |  | \<img\>  | 0 passed |")
+    wrong = Found("*x*", "3", True, missing="\x1b[2J")
+    assert table.failures([wrong]) == r"- \*x\*:  \[2J"
+
+
 def test_failures_are_named_below_with_their_reasons():
     said = table.failures([FINE, FAILED, ABSENT, BROKEN])
     assert said == "- newest: 05, Cell 3: Error: a \\| b\n- oldest: no network"

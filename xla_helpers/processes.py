@@ -88,7 +88,7 @@ def run_in_process(
     ``{"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}``. timeout: seconds, after which it is killed.
     memory: bytes that it and what it started may hold together, looked at ten times a second;
     above it is killed. It is also killed when it prints more than 50 MB. What it started ends
-    with it, and it ends with this process.
+    with it, but for what it left behind in a session of its own; and it ends with this process.
     What a function returns must fit in JSON; text in and out is UTF-8. Introduced in notebook 01.
 
     Returns: a `Run`.

@@ -64,7 +64,7 @@ def layer_at(name: str, layers: Mapping[str, object]) -> str | None:
 
 def finder(layers: Mapping[str, object]) -> Callable[[str], str | None]:
     """`layer_at` for many names: a function of the name alone."""
-    named = _named_by_keras_3 if any(hasattr(layer, "path") for layer in layers.values()) else str
+    named = _named_by_second if any(map(_opens_two_scopes, layers.values())) else str
     places = _places(layers)
 
     @cache
@@ -79,11 +79,20 @@ def finder(layers: Mapping[str, object]) -> Callable[[str], str | None]:
     return find
 
 
-def _named_by_keras_3(scope):
+def _opens_two_scopes(layer):
+    """Whether its Keras does so for each call: Keras 3 until 3.15. Keras 2 has no `path`."""
+    if not hasattr(layer, "path"):
+        return False
+    import keras  # here: it takes a second, and who has such a layer has it already
+
+    return tuple(map(int, keras.__version__.split(".")[:2])) < (3, 16)
+
+
+def _named_by_second(scope):
     """The name of the layer that a scope is of; empty for the scope of anything else.
 
-    Keras 3 opens two scopes for each call and works in the second, to which TensorFlow adds a
-    number: `dense` is ``dense_1``, and `dense_1` is ``dense_1_1``. Keras 2 leaves names alone.
+    Of two scopes for a call the work is in the second, to which TensorFlow adds a number: `dense`
+    is ``dense_1``, and `dense_1` is ``dense_1_1``. One scope for a call leaves names alone.
     """
     return NUMBER.sub("", scope) if NUMBER.search(scope) else ""
 

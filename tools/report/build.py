@@ -34,9 +34,10 @@ def build(places, out):
     replace_report(out, page(own, others, skipped))
     for path, reason in skipped.items():
         print(f"report: skipped {in_one_line(path)}: {in_one_line(reason)}", file=sys.stderr)
-    print(
-        f"{len(own)} comparisons of this machine, {len(others)} of others: {in_one_line(str(out))}"
-    )
+    machines = len({result.title for result in own})
+    mixed = f" (which names itself in {machines} ways)" if machines > 1 else ""
+    where = in_one_line(str(out))
+    print(f"{len(own)} comparisons of this machine{mixed}, {len(others)} of others: {where}")
 
 
 def replace_report(out, text):

@@ -27,6 +27,7 @@ def page(own, others, skipped):
         Path(__file__).parent,
         title="XLA on this machine",
         day=date.today().isoformat(),
+        machines=Counter(r.title for r in own),
         overview=summary(own),
         parts=[
             part(

@@ -119,6 +119,19 @@ def test_the_first_place_is_one_machine(recorded, tmp_path, capsys):
     assert "several results about the same, named five-modes" in capsys.readouterr().err
 
 
+def test_results_of_several_machines_in_the_first_place_are_named(recorded, tmp_path, capsys):
+    before, after = recorded("before", "A processor"), recorded("after", "A <GPU>")
+    file_of(before, "generate").replace(file_of(after, "generate"))
+    status, page = report(tmp_path, after)
+    assert (
+        "2 comparisons of this machine (which names itself in 2 ways), 0" in capsys.readouterr().out
+    )
+    opening = page[: page.index("<h2")]
+    assert "A &lt;GPU&gt;: 1 comparison<" in opening and "A processor: 1 comparison<" in opening
+    _, page = report(tmp_path, before)
+    assert "not all measured on the same" not in page
+
+
 # What stands where the page is to be
 
 

@@ -53,8 +53,14 @@ def copied_bytes() -> int:
 
 
 def in_cache() -> bool:
-    """Whether the copied array may lie in the caches, because they are so large."""
-    return copied_bytes() < 2 * (cache_bytes() or 0)
+    """Whether the copied array may lie in the processor's caches, because they are so large.
+
+    On a GPU it lies in the memory of that.
+    """
+    import tensorflow as tf
+
+    on_gpu = tf.config.get_visible_devices("GPU")
+    return not on_gpu and copied_bytes() < 2 * (cache_bytes() or 0)
 
 
 def fastest(call: Callable) -> float:

@@ -4,7 +4,7 @@ from xla_helpers.deciding import peaks
 from xla_helpers.deciding.peaks import BLOCKS, LEAST, MOST, SIDES
 
 
-def test_the_copied_array_is_several_times_larger_than_the_caches(monkeypatch):
+def test_the_copied_array_is_several_times_larger_than_the_caches(tf, monkeypatch):
     for caches, copied, within in (
         (30_000_000, 120_000_000, False),
         (1_000_000, LEAST, False),
@@ -14,6 +14,12 @@ def test_the_copied_array_is_several_times_larger_than_the_caches(monkeypatch):
         assert (peaks.copied_bytes(), peaks.in_cache()) == (copied, within)
     monkeypatch.setattr(peaks, "cache_bytes", lambda: None)
     assert LEAST < peaks.copied_bytes() < MOST and not peaks.in_cache()
+
+
+def test_on_a_gpu_the_caches_of_the_processor_hold_nothing(tf, monkeypatch):
+    monkeypatch.setattr(peaks, "cache_bytes", lambda: 800_000_000)
+    monkeypatch.setattr(tf.config, "get_visible_devices", lambda kind: [kind])
+    assert not peaks.in_cache()
 
 
 def test_the_fastest_block_counts(monkeypatch):

@@ -87,4 +87,4 @@ address: set-up ## write the repository's address everywhere (REPO=owner/name)
 	$(BIN)/python -m tools.address "$$REPO"
 
 checkpoint: set-up ## train the small GPT-2 that ships with the package
-	$(BIN)/python -m tools.execute run 7 -p gpt2_folder "$$PWD/xla_helpers/data/tiny-gpt2"
+	set -f; $(BIN)/python -m tools.execute run 7 -p gpt2_folder "$$PWD/xla_helpers/data/tiny-gpt2" $$PARAMS

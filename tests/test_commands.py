@@ -116,7 +116,10 @@ def test_every_command_speaks_utf_8(make):
 
 def test_a_checkpoint_goes_into_the_package(make):
     folder, lines = make("checkpoint")
-    assert words(lines)[-1] == f"{folder}/xla_helpers/data/tiny-gpt2"
+    into = ["-p", "gpt2_folder", f"{folder}/xla_helpers/data/tiny-gpt2"]
+    assert words(lines)[-3:] == into
+    _, lines = make("checkpoint", "PARAMS=--without-gpu")
+    assert words(lines)[-1] == "--without-gpu"
 
 
 def test_an_address_is_one_word(make):

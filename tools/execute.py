@@ -88,7 +88,7 @@ def run(options, root: Path) -> int:
     if unseen:
         print(f"run: {unseen}", file=sys.stderr)
         if not options.without_gpu:
-            print("run: to go on without it: make run PARAMS=--without-gpu", file=sys.stderr)
+            print("run: to go on without it, add --without-gpu to PARAMS", file=sys.stderr)
             return 1
     build = root / "build"
     build.mkdir(exist_ok=True)

@@ -195,7 +195,7 @@ def test_a_run_without_the_gpu_fails_unless_told_to_go_on(collection, ran, unsee
     assert ran == {}
     assert capsys.readouterr().err.splitlines() == [
         "run: There is a device.",
-        "run: to go on without it: make run PARAMS=--without-gpu",
+        "run: to go on without it, add --without-gpu to PARAMS",
     ]
     assert execute.main(["run", "3", "--without-gpu", "-p", "size", "2", "1"], root=collection) == 2
     assert execute.main(["run", "--without-gpu"], root=collection) == 0

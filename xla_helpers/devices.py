@@ -18,6 +18,7 @@ HIDDEN = "NVIDIA device, hidden by CUDA_VISIBLE_DEVICES"
 ROOT = Path("/")  # below which the files stand that tell
 NODES, LISTED = "dev/nvidia[0-9]*", "proc/driver/nvidia/gpus/*"
 BUS, MAKER, DISPLAY = "sys/bus/pci/devices/*", "0x10de", "0x03"  # NVIDIA; display or 3D controller
+VERSION = "proc/driver/nvidia/version"
 LOADED = "sys/module/nvidia"  # is there while the driver is
 WSL = "usr/lib/wsl/lib"  # where Windows puts the driver's files
 NO_DEVICE = 100  # the driver's answer when CUDA_VISIBLE_DEVICES hides all
@@ -58,6 +59,12 @@ def _told(path):
         return path.read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
         return ""
+
+
+def driver_version() -> str:
+    """The version of NVIDIA's driver, such as ``550.54.15``; "" where Linux does not say."""
+    found = re.search(r"Kernel Module.*?\s(\d+(\.\d+)+)\b", _told(ROOT / VERSION))
+    return found[1] if found else ""
 
 
 def without_gpu() -> str:

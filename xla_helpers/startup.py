@@ -8,7 +8,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from .devices import without_gpu
+from .devices import driver_version, without_gpu
 from .environment import check_environment
 from .tables import in_one_line
 
@@ -93,7 +93,10 @@ def _accelerators(tf):
     gpus = tf.config.get_visible_devices("GPU")
     details = map(tf.config.experimental.get_device_details, gpus)
     names = [known.get("device_name", "GPU") for known in details]
-    return ", ".join(names) or "GPU, hidden by set_visible_devices"
+    if not names:
+        return "GPU, hidden by set_visible_devices"
+    driver = driver_version()
+    return ", ".join(names) + (f" with driver {driver}" if driver else "")
 
 
 def _keep_python_stderr() -> None:

@@ -314,6 +314,28 @@ def test_the_line_of_the_machine_names_what_this_process_uses(machine, monkeypat
     assert machine_facts()["accelerators"] == "GPU, hidden by set_visible_devices"
 
 
+@pytest.mark.parametrize(
+    ("said", "driver"),
+    [
+        (
+            "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.15  Tue Mar  5 22:23",
+            "550.54.15",
+        ),
+        (
+            "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  560.35.03  Release",
+            "560.35.03",
+        ),
+        ("NVRM version: something else 1.2", ""),
+    ],
+)
+def test_the_line_of_the_machine_names_the_driver(machine, monkeypatch, tf, said, driver):
+    pretended(tf, monkeypatch, ["A"], ["A"])
+    assert devices.driver_version() == ""
+    (machine(devices.VERSION) / devices.VERSION).write_text(f"{said}\nGCC version: gcc 13.2.0\n")
+    assert devices.driver_version() == driver
+    assert machine_facts()["accelerators"] == (f"A with driver {driver}" if driver else "A")
+
+
 def test_without_a_device_tensorflow_is_not_imported():
     code = """
 import sys

@@ -177,13 +177,14 @@ class Comparison(Table):
     def _itself(self):
         if self.control is None or self.control.label not in self.measurements:
             return ""
-        times = max(self.noise, 1 / self.noise)
-        return f"In this run, {self.control.label} raced against itself: {times:.2f}x apart."
+        times, label = max(self.noise, 1 / self.noise), self.control.label
+        named = f'"{label}"' if "," in label else label
+        return f"In this run, {named} raced against itself: {times:.2f}x apart."
 
     def _alike(self):
         others = list(self.measurements)[1:]
         if any(self.ratio(label).widened for label in others):
-            return "Neighbouring rounds were alike, so intervals are wider."
+            return "Neighbouring rounds may depend on each other, so intervals are wider."
         return ""
 
     def _columns(self):

@@ -1,25 +1,30 @@
 """Why a call traced or compiled: its arguments beside those of the most similar earlier call."""
 
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from .reach import python_of
+from .subjects import fingerprint
 from .tables import cut
 
 SHOWN = 60  # characters of a Python value that a reason shows
+FEW = 8  # numbers of a tensor that are shown
+MOST = 100_000  # numbers of a tensor that are compared
 
 SENTENCES = {
     "first call": "first call",
     "new function": "a new function object: it shares nothing with the earlier one",
-    "Python state": "no argument changed: look for Python state that the function reads",
+    "Python state": "no shape, dtype or Python value changed: look for Python state that the "
+    "function reads, or a tensor whose content XLA has to know",
     "dtype": "dtype of {name}: {before} → {after}",
     "shape": "shape of {name}: {before} → {after}",
     "value": "{name}: {before} → {after}",
     "kind": "{name}: {before} → {after}",
-    "content": "content of {name}: {before} → {after}, a tensor that sets a shape",
+    "content": "content of {name}: {before} → {after}, which XLA may have to know",
     "given": "{name}: not given → {after}",
     "not given": "{name}: {before} → not given",
 }
@@ -57,7 +62,8 @@ class Leaf:
     """One part of a call's arguments, as far as it can cause a trace or a compilation.
 
     kind: "tensor", "variable" or "Python value". dtype, shape: of a tensor or variable. value: of
-    a Python value its repr; of a small integer tensor, which may set a shape, its content.
+    a Python value its repr; of an integer tensor, which may set a shape, its content, or a text
+    that stands for it.
     """
 
     kind: str
@@ -107,9 +113,20 @@ def _leaf(value):
         return Leaf("Python value", value=repr(value))
     dtype = getattr(value.dtype, "name", str(value.dtype))
     shape = tuple(value.shape)
-    small_integer = "int" in dtype and len(shape) < 2 and sum(shape) <= 8
-    content = np.asarray(value).tolist() if small_integer else None
+    content = _content(value, shape) if "int" in dtype else None
     return Leaf("variable" if hasattr(value, "assign") else "tensor", dtype, shape, content)
+
+
+def _content(value, shape):
+    """None for tensors of another make, such as ragged and sparse ones, and for large ones."""
+    if None in shape or math.prod(shape) > MOST:
+        return None
+    numbers = np.asarray(value)
+    if numbers.dtype.kind not in "iu":
+        return None
+    if numbers.size <= FEW:
+        return numbers.tolist()
+    return f"{numbers.size} numbers ({fingerprint(numbers.tobytes().hex())})"
 
 
 def reasons(fn, leaves, seen) -> tuple[Reason, ...]:

@@ -85,15 +85,17 @@ def test_a_ratio_within_the_noise_is_not_clear():
 def test_the_title_says_how_far_the_control_was_from_itself():
     title = str(raced((4.0,) * 3, graph=(2.0,) * 3)).splitlines()[0]
     assert title.endswith("0.0001. In this run, graph raced against itself: 2.00x apart.")
+    title = str(raced((4.0,) * 3, **{"graph, b": (2.0,) * 3})).splitlines()[0]
+    assert title.endswith('In this run, "graph, b" raced against itself: 2.00x apart.')
 
 
-def test_the_title_says_that_neighbouring_rounds_were_alike(examples):
+def test_the_title_says_that_neighbouring_rounds_may_depend_on_each_other(examples):
     ones = (1.0,) * 20
     alike = examples.comparison(a=ones, b=tuple(sorted([1.0, 2.0] * 10)))
-    assert str(alike).splitlines()[0].endswith("alike, so intervals are wider.")
-    assert "alike" not in str(examples.comparison(a=ones, b=(1.0, 2.0) * 10))
+    assert str(alike).splitlines()[0].endswith("other, so intervals are wider.")
+    assert "depend" not in str(examples.comparison(a=ones, b=(1.0, 2.0) * 10))
     few = examples.comparison(a=ones[:7], b=tuple(range(1, 8)))
-    assert few.ratio("b").dependence > 0 and "alike" not in str(few)  # it cannot be wider
+    assert few.ratio("b").dependence > 0 and "depend" not in str(few)  # it cannot be wider
 
 
 def test_without_a_control_that_was_measured_there_is_no_noise(examples):

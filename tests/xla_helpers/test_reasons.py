@@ -124,6 +124,22 @@ def test_the_most_similar_earlier_call_is_the_one_compared_with(new_log, jit, tf
     assert new_log().of(jit(power), *calls)[2] == (1, 1, value("exponent", "3", "2"))
 
 
+def test_what_many_integers_hold_is_compared_and_not_shown(new_log, jit, tf):
+    def count(x):
+        return tf.math.bincount(x)
+
+    (*_, (_, _, reason)) = new_log().of(jit(count), (tf.range(9),), (tf.range(9) * 2,))
+    assert (reason.kind, reason.argument) == ("content", "x")
+    assert reason.before.startswith("9 numbers (") and reason.before != reason.after
+
+
+def test_tensors_of_another_make_have_no_content_that_is_compared(tf):
+    ragged, sparse = tf.ragged.constant([[1], [2, 3]]), tf.sparse.from_dense([[1, 0]])
+    large = np.zeros(100_001, np.int32)
+    leaves = leaves_by_name(lambda x, y, z: x, (ragged, sparse, large), {})
+    assert [leaf.value for leaf in leaves.values()] == [None] * 3
+
+
 @pytest.mark.parametrize("integer", ["tensor", np.int32, lambda n: np.array(n, np.int32)])
 def test_a_tensor_that_sets_a_shape(new_log, jit, tf, integer):
     integer = tf.constant if integer == "tensor" else integer
@@ -302,7 +318,8 @@ def test_a_function_without_a_signature_names_its_arguments_by_place():
         ),
         (
             Reason("Python state"),
-            "no argument changed: look for Python state that the function reads",
+            "no shape, dtype or Python value changed: look for Python state that the function "
+            "reads, or a tensor whose content XLA has to know",
         ),
         (shape("(2,)", "(3,)"), "shape of `x`: (2,) → (3,)"),
         (Reason("dtype", "x", "float32", "int32"), "dtype of `x`: float32 → int32"),
@@ -310,7 +327,7 @@ def test_a_function_without_a_signature_names_its_arguments_by_place():
         (Reason("kind", "x", "a tensor", "a variable"), "`x`: a tensor → a variable"),
         (
             Reason("content", "n", "3", "4"),
-            "content of `n`: 3 → 4, a tensor that sets a shape",
+            "content of `n`: 3 → 4, which XLA may have to know",
         ),
         (Reason("given", "top", "", "3"), "`top`: not given → 3"),
         (Reason("not given", "top", "3"), "`top`: 3 → not given"),

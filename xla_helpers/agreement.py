@@ -197,13 +197,11 @@ def _difference(place, a, b, equal_nan, unit):
     if all(x.dtype.kind in "biuOSU" for x in (a, b)):
         return _different_entries(place, a, b)
     a, b = (np.asarray(x, np.complex128 if x.dtype.kind == "c" else np.float64) for x in (a, b))
-    if equal_nan:
-        both = np.isnan(a) & np.isnan(b)
-        a, b = np.where(both, 0, a), np.where(both, 0, b)
-    if np.isnan(a).any() or np.isnan(b).any():
-        counts = (int(np.count_nonzero(np.isnan(x))) for x in (a, b))
+    one, other = np.isnan(a), np.isnan(b)
+    if (one != other if equal_nan else one | other).any():
+        counts = (int(np.count_nonzero(nan)) for nan in (one, other))
         return Difference(math.inf, place, "NaN", *counts)
-    return _numbers(place, a, b, unit)
+    return _numbers(place, np.where(one, 0, a), np.where(other, 0, b), unit)
 
 
 def _numbers(place, a, b, unit):

@@ -1,5 +1,6 @@
 """Run a function eagerly, as a graph and compiled, and say where the three part."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -70,7 +71,8 @@ class Check(Table):
     of Python's own state, by name, where eager mode called twice differs from itself.
     not_put_back: all of Python's state that a call changes, and what else lasts, in words.
     itself: how the graph, called twice, differs from itself.
-    tolerance: the relative difference that was allowed.
+    tolerance: the relative difference that was allowed. clustered: whether TensorFlow was set to
+    compile parts of graphs by itself.
     """
 
     function: str
@@ -83,6 +85,7 @@ class Check(Table):
     not_put_back: tuple[str, ...] = ()
     itself: Difference | None = None
     tolerance: float = TOLERANCE
+    clustered: bool = False
 
     def __getitem__(self, mode: str) -> Outcome:
         return self.outcomes[mode]
@@ -145,7 +148,7 @@ class Check(Table):
         for mode, outcome in self.differing.items():
             if not (mode == "XLA" and self.unsupported):
                 yield f"{mode} {self._how(outcome)}."
-        if self.vanished:
+        if self.vanished and "XLA" not in self.errors:
             number = "a check" if len(self.vanished) == 1 else f"{len(self.vanished)} checks"
             yield f"XLA leaves out {number}: {', '.join(self.vanished)}."
         if not self.settled:
@@ -182,10 +185,12 @@ class Check(Table):
 
     def _remarks(self):
         compiled = "graph" in self.outcomes and self["graph"].evidence.programs
-        if compiled:
+        if compiled and self.clustered:
+            yield f"Parts of its graph were compiled: XLA ran {compiled} program(s) in it."
+        elif compiled:
             yield f"Its graph holds compiled functions: XLA ran {compiled} program(s) in it."
         zeros = dict.fromkeys(x for o in self.outcomes.values() for x in _zeros(o))
-        if zeros:
+        if zeros and self.tolerance:
             yield f"Practically zero, and so not compared: {_some(list(zeros))}."
         if self.switched_off:
             layers = _places(self.switched_off)
@@ -321,7 +326,16 @@ def check(
         not_put_back=_once([*moved, *effects_in(found, layers)]),
         itself=_itself(stage, trials["graph"], again),
         tolerance=tolerance,
+        clustered=_clusters(),
     )
+
+
+def _clusters():
+    """Whether TensorFlow is set to compile parts of graphs by itself."""
+    import tensorflow as tf
+
+    by_flag = "tf_xla_auto_jit" in os.environ.get("TF_XLA_FLAGS", "")
+    return by_flag or bool(tf.config.optimizer.get_jit())
 
 
 def _found(function, args, kwargs):

@@ -57,7 +57,8 @@ class Claim:
         one, other = measured[self.faster], measured[self.slower]
         if min(len(one.samples), len(other.samples)) == 1:
             ratio = median_ratio([other.median / one.median])
-            return Verdict(self, _kind(ratio.value > ENOUGH, ratio.value < 1 / ENOUGH), ratio)
+            kind = _kind(ratio.value > ENOUGH, ratio.value < 1 / ENOUGH)
+            return Verdict(self, kind, ratio, calls=max(one.calls, other.calls))
         ratio = comparison.ratio(self.faster, self.slower)
         kind = _kind(ratio.clear and ratio.low > 1, ratio.clear and ratio.high < 1)
         if kind == HOLDS and self.times and ratio.high < self.times / 2:
@@ -72,6 +73,7 @@ class Verdict:
     kind: "holds", "holds in part", "does not hold", "undecided", "cannot be judged" or "about
     something else". ratio: of the claim's two labels, as measured here, in the last run. missing:
     labels that were not measured. between: the ratios of all runs, where there were several.
+    calls: the most calls in a sample, where one sample alone was judged.
     """
 
     claim: Claim
@@ -79,6 +81,7 @@ class Verdict:
     ratio: Ratio | None = None
     missing: tuple[str, ...] = ()
     between: Between | None = None
+    calls: int = 1
 
     def __str__(self):
         if self.missing:
@@ -87,7 +90,8 @@ class Verdict:
             known = "is not" if self.kind == ELSEWHERE else "is not known to be"
             return f"{self.kind}: what was measured {known} {' or '.join(self.claim.models)}"
         if self.between is None and self.ratio.once:
-            return f"{self.kind}, by its order alone: {self.ratio.value:.3g} times, one call each"
+            each = "one call each" if self.calls == 1 else "one sample each"
+            return f"{self.kind}, by its order alone: {self.ratio.value:.3g} times, {each}"
         runs = f"{len(self.between.ratios)} runs" if self.between else "one run"
         words = (self.between or self.ratio).against(self.claim.slower)
         times = self.claim.times

@@ -17,6 +17,7 @@ from .layers import finder, layers_of
 from .operations import Draw
 from .racing import BUDGET, Race
 from .subjects import subject_of
+from .tables import counted
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement
 from .trials import UNSEEN, Stage
 from .validation import (
@@ -235,7 +236,9 @@ def _agreement(stage, functions, trials, failures, control, fresh, tolerance, ar
         undecided = _undecided(stage, functions, control, trials, again, moved, tolerance)
         if undecided:
             return Agreement({}, {}, undecided)
-    return Agreement(differences, too_large, "", tuple(_remarks(stage, trials, differences)))
+    return Agreement(
+        differences, too_large, "", tuple(_remarks(stage, trials, differences, tolerance))
+    )
 
 
 def _moved(stage, functions, trials, tolerance, args, kwargs):
@@ -285,11 +288,11 @@ def _draws(functions, trials, control):
     ]
 
 
-def _remarks(stage, trials, differences):
+def _remarks(stage, trials, differences, tolerance):
     """What of the results was not compared, in sentences."""
     zeros = {place for difference in differences.values() for place in difference.zeros}
-    if zeros:
-        yield f"Not compared, because practically zero: {len(zeros)} arrays."
+    if zeros and tolerance:
+        yield f"Not compared, because practically zero: {counted(len(zeros), 'array')}."
     first, *others = trials.values() or [None]
     if any(stage.unpaired(trial, first) for trial in others):
         yield "Candidates that change variables of their own were compared by results alone."

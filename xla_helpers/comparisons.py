@@ -60,6 +60,11 @@ def _reasons(result):
     return f"{reasons}\n\n{result}"
 
 
+def _is_another(failure):
+    """Whether a result differed by what no size can say, such as its shape."""
+    return failure.difference is not None and failure.difference.reason != "numbers"
+
+
 @dataclass(frozen=True, repr=False)
 class Comparison(Table):
     """Candidates on the same arguments. The first one measured is the baseline.
@@ -171,8 +176,16 @@ class Comparison(Table):
             return "No candidate gave a result."
         if self.undecided or not self.differences:
             return self.undecided or "Results were not compared."
-        worst = max(difference.size for difference in self.differences.values())
-        return f"Largest relative difference of results {worst:.1g}, allowed {self.tolerance:.1g}."
+        found, whose = list(self.differences.values()), "results"
+        if any(map(_is_another, self.failures.values())):
+            found = [one for one in found if one.within(self.tolerance)]
+            whose = "the results that agree"
+            if len(found) < 2:
+                return f"No other result agrees with that of {next(iter(self.differences))!r}."
+        worst = max(difference.size for difference in found)
+        if len(self.measurements) == len(found) == 1 and not worst:  # the reference, with itself
+            return "Results were not compared: only one candidate gave one."
+        return f"Largest relative difference of {whose} {worst:.1g}, allowed {self.tolerance:.1g}."
 
     def _itself(self):
         if self.control is None or self.control.label not in self.measurements:

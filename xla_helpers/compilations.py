@@ -7,7 +7,7 @@ from .evidence import observe
 from .logs import check_that_compilations_are_logged, compilations_in, log_end, log_since
 from .reasons import Reason, leaves_by_name, reasons
 from .state import Variables, names_of
-from .tables import Seconds, Table
+from .tables import Seconds, Table, counted
 from .targets import is_traced, name_of, resolve
 from .timing import wait_for_device
 
@@ -61,6 +61,7 @@ class CompilationLog(Table):
         check_that_compilations_are_logged()
         self.calls: list[Call] = []
         self._seen = []  # (function, its arguments as leaves) of every earlier call
+        self._changed = {}  # the variables that a call changed, under their `id`
 
     def call(self, fn, *args, **kwargs):
         """Call ``fn(*args, **kwargs)``, record what it caused, and return its result.
@@ -105,6 +106,7 @@ class CompilationLog(Table):
             )
         )
         self._seen.append((fn, leaves))
+        self._changed |= {id(variable): variable for variable in moved}
         return result
 
     @property
@@ -119,8 +121,8 @@ class CompilationLog(Table):
 
     def _title(self):
         counts = f"Calls {len(self.calls)}, traces {self.traces}, compilations {self.compilations}."
-        changed = {name for call in self.calls for name in call.changed}
-        return f"{counts} Changed and put back: {len(changed)} variables." if changed else counts
+        changed = counted(len(self._changed), "variable")
+        return f"{counts} Changed and put back: {changed}." if self._changed else counts
 
     def _columns(self):
         return [

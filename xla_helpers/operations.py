@@ -208,14 +208,15 @@ def effects_in(found: Iterable[Found], layers: Mapping[str, object]) -> tuple[st
 def unsupported_in(
     found: Iterable[Found], error: Exception | None, layers: Mapping[str, object]
 ) -> tuple[Refusal, ...]:
-    """What the error names, then what else of the graph has no kernel for XLA; only after an error.
+    """What the error names, then what else of the graph has no kernel for XLA.
 
-    Each type of operation stands once for each layer. The registry of kernels is full only once
-    XLA has been asked to compile something.
+    Nothing after an error that names none, because XLA leaves out what no result needs; but a
+    NotImplementedError says that XLA was not asked. Each type of operation stands once for each
+    layer. The registry of kernels is full only once XLA has been asked to compile something.
     """
-    if error is None:
-        return ()
     named = dict.fromkeys(UNSUPPORTED.findall(str(error)))
+    if not named and not isinstance(error, NotImplementedError):
+        return ()
     found = [one for one in found if one.type in named or _is_refused(one.type)]
     found.sort(key=lambda one: one.type not in named)
     nowhere = [kind for kind in named if kind not in {one.type for one in found}]

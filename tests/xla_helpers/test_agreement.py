@@ -266,7 +266,11 @@ def test_equal_nan():
 
 @pytest.mark.parametrize(
     ("result", "reference", "counts"),
-    [([math.nan, 1.0], [1.0, 1.0], (1, 0)), ([1.0, 1.0], [math.nan, 1.0], (0, 1))],
+    [
+        ([math.nan, 1.0], [1.0, 1.0], (1, 0)),
+        ([1.0, 1.0], [math.nan, 1.0], (0, 1)),
+        ([math.nan] * 3, [math.nan, math.nan, 1.0], (3, 2)),
+    ],
 )
 def test_nan_in_another_place_is_no_equal_nan(result, reference, counts):
     found = largest_difference(np.array(result), np.array(reference), equal_nan=True)

@@ -228,7 +228,8 @@ def test_what_rounding_left_of_a_zero_is_named(tf):
     result = check(slopes, np.float32([0.5, 1.0]))
     assert result.agrees
     assert result.summary.endswith("Practically zero, and so not compared: result['bias'].")
-    assert not check(slopes, np.float32([0.5, 1.0]), tolerance=0).agrees
+    exact = check(slopes, np.float32([0.5, 1.0]), tolerance=0)
+    assert not exact.agrees and "Practically zero" not in exact.summary
 
 
 def test_a_graph_that_differs_from_itself_says_so(tf):
@@ -262,6 +263,21 @@ def test_a_model_compiled_by_keras_is_checked_in_the_mode_of_the_row(tf):
     result = check(model, np.ones([4, 3], np.float32), training=False)
     assert result.agrees and result.function == "Sequential"
     assert [o.evidence.mode for o in result.outcomes.values()] == ["eager", "graph", "XLA"]
+
+
+@pytest.mark.parametrize("flag", ["", "--tf_xla_auto_jit=2"])
+def test_programs_in_a_graph_have_the_cause_that_is_known(tf, monkeypatch, flag):
+    monkeypatch.setenv("TF_XLA_FLAGS", flag)  # TensorFlow has read it long before
+    inner = tf.function(lambda x: x + 1, jit_compile=True)
+    found = check(lambda x: inner(x) * 2, THREE)
+    assert found.clustered == bool(flag)
+    why = "Parts of its graph were compiled" if flag else "Its graph holds compiled functions"
+    assert found.summary.endswith(f"{why}: XLA ran 1 program(s) in it.")
+
+
+def test_clustering_is_known_from_the_option_too(tf, monkeypatch):
+    monkeypatch.setattr(tf.config.optimizer, "get_jit", lambda: "autoclustering")
+    assert check(lambda x: x + 1, 1.0).clustered
 
 
 # What XLA refuses
@@ -320,7 +336,10 @@ def test_all_to_mend_is_one_table(tf):
 
 
 def test_other_errors_of_the_compiler_are_not_called_unsupported(tf):
+    length = tf.function(lambda x: tf.strings.length(tf.as_string(x)))
+
     def gradient(x):
+        length(x)  # which XLA leaves out, because nothing needs it
         with tf.GradientTape() as tape:
             tape.watch(x)
             y = tf.while_loop(lambda y: y < 100.0, lambda y: (2 * y,), (x,))[0]
@@ -397,6 +416,8 @@ def test_vanished_checks(tf):
     assert gave_results(failing) == ["XLA"]
     assert failing["eager"].short.startswith("InvalidArgumentError: Condition x > 0 did not hold")
     assert failing["graph"].short.startswith("InvalidArgumentError: assertion failed: []")
+    refused = check(lambda x: tf.strings.length(tf.as_string(positive(x))), THREE)
+    assert refused.vanished and "XLA leaves out" not in refused.summary
 
 
 # The modes are what they are called

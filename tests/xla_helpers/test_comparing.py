@@ -270,6 +270,8 @@ def test_what_rounding_left_of_a_zero_is_no_failure(clock):
     candidates = {"a": clock.takes(1.0, result=one), "b": clock.takes(1.0, result=other)}
     c = compare(candidates, clock=clock)
     assert c.differences["b"].zeros == ("result['mean']",)
+    assert c.remarks == ("Not compared, because practically zero: 1 array.",)
+    assert compare(candidates, tolerance=0, strict=False, clock=clock).remarks == ()
 
 
 def test_a_saved_model_may_be_a_candidate_by_its_folder(tf, tmp_path):

@@ -1,6 +1,7 @@
 """What was measured, as data and as tables. Every number here is made by hand."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -83,7 +84,7 @@ def test_a_ratio_within_the_noise_is_not_clear():
 
 
 def test_the_title_says_how_far_the_control_was_from_itself():
-    title = str(raced((4.0,) * 3, graph=(2.0,) * 3)).splitlines()[0]
+    title = str(raced((4.0,) * 3, graph=(2.0,) * 3, XLA=(1.0,) * 3)).splitlines()[0]
     assert title.endswith("0.0001. In this run, graph raced against itself: 2.00x apart.")
     title = str(raced((4.0,) * 3, **{"graph, b": (2.0,) * 3})).splitlines()[0]
     assert title.endswith('In this run, "graph, b" raced against itself: 2.00x apart.')
@@ -181,6 +182,25 @@ def test_table():
     eager, xla = rows(c)
     assert eager == ["eager", "4", "s", "2", "s", "0", "s"]
     assert xla[-1] == "noisy"
+
+
+def test_a_result_alone_is_not_called_compared(examples):
+    alone = examples.comparison(graph=2.0)
+    title = "Results were not compared: only one candidate gave one.\n"
+    assert str(alone).startswith(title)
+    assert title in str(ComparisonError(replace(alone, failures={"XLA": TOO_LARGE})))
+
+
+@pytest.mark.parametrize("difference", [SHAPE, NAN])
+def test_where_a_result_is_another_the_title_is_about_those_that_agree(examples, difference):
+    failures = {"other": Failure("", difference, "eager")}
+    alone = replace(examples.comparison(eager=2.0), failures=failures)
+    assert str(alone).startswith("No other result agrees with that of 'eager'.\n")
+    sizes = {"eager": 0.0, "XLA": 3e-7, "far": 0.5}
+    differences = {label: Difference(size) for label, size in sizes.items()}
+    two = examples.comparison(eager=2.0, XLA=1.0)
+    title = str(replace(two, differences=differences, failures=failures)).splitlines()[0]
+    assert title == "Largest relative difference of the results that agree 3e-07, allowed 0.0001."
 
 
 def test_a_table_of_single_calls_says_that_results_were_not_compared(examples):

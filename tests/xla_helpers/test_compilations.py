@@ -135,7 +135,22 @@ def test_a_changed_variable_is_named_and_has_its_value_again(new_log, tf):
     assert result.numpy().tolist() == [0, 1]
     assert weights.numpy().tolist() == [1, 2]
     assert [call.changed for call in log.calls] == [("weights",)] * 2
-    assert str(log).startswith("Calls 2, traces 1, compilations 0. Changed and put back: 1 variab")
+    assert str(log).startswith(
+        "Calls 2, traces 1, compilations 0. Changed and put back: 1 variable.\n"
+    )
+
+
+def test_variables_of_one_name_count_each_and_one_of_two_functions_once(new_log, tf):
+    def counter():
+        total = tf.Variable(0.0)
+        return lambda: total.assign_add(1.0)
+
+    one, other = counter(), counter()
+    log = new_log()
+    for fn in (one, other, tf.function(lambda: one())):
+        log.call(fn)
+    assert [call.changed for call in log.calls][:2] == [("total",)] * 2
+    assert "Changed and put back: 2 variables.\n" in str(log)
 
 
 def test_a_variable_that_the_first_call_makes_is_as_it_was_made(new_log, tf):

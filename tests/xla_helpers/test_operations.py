@@ -230,7 +230,9 @@ def test_what_the_error_names_comes_first_and_each_once(tf, found, jit):
     error = ValueError("StringLength (No registered 'StringLength' OpKernel for XLA_CPU_JIT)")
     refused = unsupported_in(operations, error, {})
     assert [one.operation for one in refused] == ["StringLength", "AsString"]
-    assert unsupported_in(found(tf.sin), ValueError("something else"), {}) == ()
+    assert unsupported_in(operations, ValueError("something else"), {}) == ()
+    unasked = unsupported_in(operations, NotImplementedError("XLA was not asked"), {})
+    assert {one.operation for one in unasked} == {"StringLength", "AsString"}
     assert [one.operation for one in unsupported_in([], error, {})] == ["StringLength"]
 
 

@@ -202,7 +202,7 @@ def _handles_text(op):
 def _refusals(found, parts) -> tuple[Refusal, ...]:
     """The operations that XLA has no code for."""
     _fill_registry()
-    return unsupported_in(found, RuntimeError(), parts)
+    return unsupported_in(found, NotImplementedError(), parts)
 
 
 @cache

@@ -13,6 +13,7 @@ from pathlib import Path
 
 UNSEEN = "NVIDIA device that TensorFlow does not see"
 HIDDEN = "NVIDIA device, hidden by CUDA_VISIBLE_DEVICES"
+HIDDEN_HERE = "GPU, hidden by set_visible_devices"
 """Each stands for the accelerators in the line that names a machine."""
 
 ROOT = Path("/")  # below which the files stand that tell

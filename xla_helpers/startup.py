@@ -8,7 +8,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from .devices import driver_version, without_gpu
+from .devices import HIDDEN_HERE, driver_version, without_gpu
 from .environment import check_environment
 from .tables import in_one_line
 
@@ -94,7 +94,7 @@ def _accelerators(tf):
     details = map(tf.config.experimental.get_device_details, gpus)
     names = [known.get("device_name", "GPU") for known in details]
     if not names:
-        return "GPU, hidden by set_visible_devices"
+        return HIDDEN_HERE
     driver = driver_version()
     return ", ".join(names) + (f" with driver {driver}" if driver else "")
 

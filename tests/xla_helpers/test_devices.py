@@ -311,7 +311,7 @@ def test_the_line_of_the_machine_names_what_this_process_uses(machine, monkeypat
         pretended(tf, monkeypatch, ["A", "B"], visible)
         assert machine_facts()["accelerators"] == said
     pretended(tf, monkeypatch, ["A", "B"], [])
-    assert machine_facts()["accelerators"] == "GPU, hidden by set_visible_devices"
+    assert machine_facts()["accelerators"] == devices.HIDDEN_HERE
 
 
 @pytest.mark.parametrize(

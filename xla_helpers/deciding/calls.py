@@ -62,19 +62,20 @@ def _start_tensorflow():
 
 
 def first_call(fn: Callable, example: Example, shape: int) -> FirstCall:
-    """What a call of `fn` costs and causes; an error is part of it.
+    """What a call of `fn` costs and causes; an error is part of it, and so is its time.
 
     Python collects its garbage before, so that a call pays for none that others left.
     """
     variables, position = Variables(), _log_end()
     gc.collect()
     trace, call, traces, error = 0.0, 0.0, 0, ""
+    start = time.perf_counter()
     try:
         with variables.adopting():
             trace, traces = _traced(fn, example, variables)
             call, _ = time_first_call(fn, example.args, example.kwargs)
     except Exception as raised:  # whatever a reader's function raises
-        error = headline(raised)
+        error, call = headline(raised), time.perf_counter() - start - trace
     finally:
         variables.put_back()
     compiled = compilations_in(log_since(position)) if position is not None else []

@@ -75,7 +75,7 @@ def _mind(findings, races, costs, label) -> Iterator[str]:
     if any(map(_graph_differs, findings.checks_of("plan"))):
         others = " and so does XLA" if any(map(_xla_differs, findings.checks_of("plan"))) else ""
         yield f"the graph gives other results than eager mode{others and ','}{others}"
-    yield from _few_calls(findings)
+    yield from _few_calls(findings, costs)
     if label == "graph" or findings.plan is None:
         return
     yield from _results(findings, label)
@@ -158,8 +158,9 @@ def _reckoned(costs, label):
             yield f"the first calls of {programs} were not seen, and are reckoned like the others"
 
 
-def _few_calls(findings):
-    plan = findings.plan
+def _few_calls(findings, costs):
+    """Where nothing was timed, no calls are counted."""
+    plan = findings.plan if costs.labels else None
     if plan and any(plan.share(i) * findings.calls < 1 for i in range(len(plan.shapes))):
         less = "some shapes come less than once in so many calls"
         yield f"{less}, and the first call of each is counted in"

@@ -53,13 +53,20 @@ def _programs(findings):
     for first in _compiled(findings):
         programs = sum(call.compilations for call in first.calls)
         if programs:
-            yield f"{first.label} compiled {counted(programs, 'program')} for {shapes_of(first)}."
+            made = f"{first.label} compiled {counted(programs, 'program')}"
+            yield f"{made} for {shapes_of(first)}{_failed(first)}."
         else:
             yield f"{first.label}: no compilation was seen, for {shapes_of(first)}."
     if not _compiled(findings):
         yield f"Programs are not known. {why_nothing(findings, 'first calls, XLA')}"
     if any(call.compilations for first in _compiled(findings) for call in first.calls):
         yield ANOTHER.format(UNLESS if findings.plan and findings.plan.padded else "")
+
+
+def _failed(first):
+    """With how many of the shapes the call failed, as the end of a clause; "" with none."""
+    failed = sum(bool(call.error) for call in first.calls)
+    return f", of which {failed} failed" if failed else ""
 
 
 def _padding(findings):

@@ -1,6 +1,7 @@
 """What was timed, as sections of the page: speed, and the first calls."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ..modes import mode_of
 from ..tables import Seconds, counted, format_seconds
@@ -195,6 +196,8 @@ def _is_charged(first):
 
 
 def _charged(first):
+    """What the calls without an error made: no other is charged."""
+    first = replace(first, calls=tuple(call for call in first.calls if not call.error))
     traces = counted(sum(call.traces for call in first.calls), "trace")
     number = sum(call.compilations for call in first.calls)
     programs = counted(number, "program") if number else "no program that was seen"

@@ -235,13 +235,20 @@ def _not_timed(findings, costs, label):
         return f"was not timed; the graph was taken out of a race: {graph[0]}"
     first = findings.end_of(f"first calls, {label}")
     if label == PADDED and first is None and "XLA" not in runs(findings):
-        return "was not tried, because XLA without padding did not get through its first calls"
+        return f"was not tried, because XLA without padding {_not_through(findings)}"
     if costs.labels and (first is None or first.how == "finished"):
         return "was not timed at every shape at which the graph was"
     races = [end for end in findings.ends if end.part.startswith("race")]
     ended = [end for end in (first, *races) if end and end.how != "finished"]
     how = [f"{end.part} {how_it_ended(end)}" for end in ended[:1]]
     return "; ".join(["was not timed", *how])
+
+
+def _not_through(findings):
+    end = findings.end_of("first calls, XLA")
+    if end is None or end.how == "left out":
+        return "was not"
+    return "did not get through its first calls"
 
 
 def how_it_ended(end: End) -> str:

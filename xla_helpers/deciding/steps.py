@@ -152,7 +152,7 @@ def needs(found: Findings, order: Order) -> float:
         return 0.0
     start = found.end_of(FIRST.format("graph")).seconds - sum(one.seconds for one in graph.calls)
     firsts = (found.first_of(label) for label in order.labels)
-    calls = (one.calls[0].seconds for one in firsts if one and one.calls)
+    calls = (next((x.seconds for x in one.calls if not x.error), 0.0) for one in firsts if one)
     return max(0.0, start) + sum(calls)
 
 

@@ -78,6 +78,14 @@ def test_an_error_is_that_of_one_call(tf, keep_log):
     first, _ = made(case, "XLA")
     assert first.calls[0].error.startswith("ValueError: ") and first.calls[0].traces == 0
     assert counts(first)[1] == (1, 1, 1) and not first.calls[1].error
+    assert first.calls[0].seconds > 0
+
+
+def test_a_call_that_fails_takes_its_time_all_the_same(tf):
+    case = case_of(lambda x: tf.numpy_function(np.negative, [x], tf.float32), arrays(3))
+    (call,) = made(case, "XLA")[0].calls
+    assert call.error and call.traces == 1
+    assert call.seconds > call.trace_seconds > 0
 
 
 def test_what_would_end_the_process_is_an_error(tf):

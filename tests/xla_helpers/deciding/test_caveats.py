@@ -197,6 +197,7 @@ def test_what_was_reckoned_is_not_called_measured():
     ) in few
     few = minded(findings(calls=5), "graph", races(PAIR, PAIR))
     assert "some shapes come less than once in so many calls" in few
+    assert "so many calls" not in minded(findings(calls=1), raced={})
 
 
 def test_what_could_not_be_seen_is_said():

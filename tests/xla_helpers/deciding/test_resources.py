@@ -30,6 +30,12 @@ def test_programs_are_counted_exact_and_padded():
     )
 
 
+def test_shapes_that_failed_are_not_called_compiled():
+    calls = (replace(CALL, error="ValueError: no"), FirstCall(1, 0.1, 1, 1))
+    text = shapes(findings(first=(FirstCalls("XLA", 0, calls),)))
+    assert "- XLA compiled 1 program for 2 shapes, of which 1 failed." in text
+
+
 def test_a_compilation_that_was_not_seen_is_not_zero_programs():
     text = shapes(findings(first=(*first_calls(1, ("eager",)), FirstCalls("XLA", 0, (CALL,)))))
     assert "XLA: no compilation was seen, for 1 shape." in text

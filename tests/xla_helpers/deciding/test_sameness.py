@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from tests.xla_helpers.deciding.cases import CASES, draws
 from tests.xla_helpers.deciding.examples import checked, findings
 from xla_helpers.deciding.findings import Row
@@ -38,6 +40,28 @@ def test_many_shapes_that_differ_are_not_called_the_same():
     text = same(findings(checks=tuple(other(i, arguments=(f"int32[{i}]",)) for i in range(9))))
     assert "And 3 other shapes: in 0 of 3 all modes came out the same." in text
     assert "all modes came out the same as well" not in text
+
+
+def test_a_check_that_xla_leaves_out_parts_no_modes():
+    checks = [checked(number=i, agrees=False, vanished=("Assert",)) for i in range(10)]
+    four = "And 4 other shapes: in {} of 4 all modes came out the same."
+    assert four.format(4) in same(findings(checks=tuple(checks)))
+    drawn, nothing = replace(checks[8], decidable=False), replace(checks[9], compared=False)
+    checks[-3:] = [other(7), drawn, nothing]
+    assert four.format(1) in same(findings(checks=tuple(checks)))
+    error = replace(checked().rows[2], error=True)
+    checks[6] = replace(checks[6], rows=(*checked().rows[:2], error))
+    assert four.format(0) in same(findings(checks=tuple(checks)))
+
+
+@pytest.mark.parametrize(("parted", "as_well"), [(0, True), (5, True), (6, False), (9, False)])
+def test_shapes_come_out_the_same_as_well_only_where_one_above_does(parted, as_well):
+    checks = [other(i) for i in range(parted)] + [checked(number=i) for i in range(parted, 12)]
+    text = same(findings(checks=tuple(checks)))
+    usual = "With the other shapes, where all modes came out the same as well:\n\n| arguments |"
+    assert (usual in text) == as_well
+    alone = "With these shapes all modes came out the same:\n\n| arguments |"
+    assert (alone in text) == (not as_well)
 
 
 def test_a_step_of_which_only_the_result_was_compared_says_so():

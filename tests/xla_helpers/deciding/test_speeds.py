@@ -92,6 +92,13 @@ def test_the_graph_is_charged_as_it_really_traced():
     assert "The graph is charged for what it really made: 1 trace for 2 shapes." in text
 
 
+def test_a_first_call_that_failed_is_timed_and_not_charged():
+    calls = (FirstCall(0, 30.0, 1, 0, 0.02, error="ValueError: no"), FirstCall(1, 0.3, 1, 1, 0.02))
+    text = first(findings(first=(FirstCalls("XLA", 0, calls),)), {})
+    assert "XLA is charged for what it really made: 1 trace and 1 program for 1 shape." in text
+    assert "| XLA | all 2 | 30.3 s |" in text
+
+
 def test_compilations_that_were_not_seen_are_not_zero():
     calls = (FirstCall(0, 0.05, 1, 0, 0.02), FirstCall(1, 0.05, 1, 0, 0.02))
     text = first(findings(first=tuple(FirstCalls(x, 0, calls) for x in ("graph", "XLA"))), {})

@@ -299,6 +299,10 @@ def test_what_nobody_tried_is_not_called_untimed():
     assert stand(known, raced)["XLA, padded"].why == (
         "was not tried, because XLA without padding did not get through its first calls"
     )
+    for ends in (known.ends[:1], (*known.ends[:1], replace(ENDED, how="left out"))):
+        assert stand(replace(known, ends=ends), raced)["XLA, padded"].why == (
+            "was not tried, because XLA without padding was not"
+        )
     ran = replace(known, ends=(*known.ends[:1], ENDED))
     assert stand(ran, raced)["XLA, padded"].why.startswith("was not timed")
 

@@ -189,6 +189,10 @@ def test_a_part_needs_its_start_and_its_first_calls():
     start = 8.0 - 2 * 0.05
     assert needs(known(), asked("results", known())) == pytest.approx(start + 0.05 + 0.25)
     assert needs(known(), asked("first calls, XLA", known())) == pytest.approx(start)
+    first_failed = known(first=(first_calls("graph", 0.05), failing("XLA", 0)))
+    assert needs(first_failed, asked("race 1", first_failed)) == pytest.approx(start + 0.05 + 0.1)
+    none_came_through = known(first=REFUSED)
+    assert needs(none_came_through, asked("results", known())) == pytest.approx(start + 0.05)
 
 
 def test_nothing_is_known_of_the_first_part():

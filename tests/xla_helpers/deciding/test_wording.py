@@ -109,7 +109,9 @@ def test_names_in_a_line():
     assert (the("graph"), the("XLA")) == ("the graph", "XLA")
 
 
-@pytest.mark.parametrize("said", ["no GPU", devices.UNSEEN, devices.HIDDEN, None])
+@pytest.mark.parametrize(
+    "said", ["no GPU", devices.UNSEEN, devices.HIDDEN, devices.HIDDEN_HERE, None]
+)
 def test_without_a_gpu_times_by_layer_need_no_word(said):
     machine = {"accelerators": said} if said else {}
     assert of_the_processor(findings(machine=machine)) == ""

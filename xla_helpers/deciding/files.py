@@ -31,7 +31,8 @@ class Files:
         """Hold the folder while the block runs, so that no other decision writes to it.
 
         It is made where it is not there, and goes when it is empty in the end. A process that
-        ends, however it ends, holds nothing.
+        ends, however it ends, holds nothing. Where the file system locks no folders, as NFS, the
+        block runs without a lock.
         Raises: ValueError when another decision holds it.
         """
         made = [path for path in (self.folder, *self.folder.parents) if not path.exists()]
@@ -124,6 +125,8 @@ def _lock(held, folder):
             f"another decision is being written to {folder}: wait for its end, or give another "
             "folder"
         ) from error
+    except OSError:  # no locks there, or none for what is not open for writing
+        return
 
 
 def _check_links(folder):

@@ -1,5 +1,6 @@
 """What a decision leaves in its folder, and what it leaves alone."""
 
+import errno
 import json
 import subprocess
 import sys
@@ -185,6 +186,17 @@ def test_a_process_that_was_killed_holds_nothing(folder):
         process.kill()
     with Files(folder).alone():
         assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("answer", [errno.EBADF, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_where_folders_cannot_be_locked_one_decides_all_the_same(folder, monkeypatch, answer):
+    def flock(file, how):
+        raise OSError(answer, "as on NFS")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with Files(folder).alone():
+        Files(folder).write(findings(raced=()))
+    assert read(folder / "findings.json").name == findings().name
 
 
 def test_an_error_leaves_no_folder_and_no_lock(folder, tmp_path):

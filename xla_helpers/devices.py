@@ -11,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, distribution, requires, ver
 from importlib.util import find_spec
 from pathlib import Path
 
+NO_GPU = "no GPU"
 UNSEEN = "NVIDIA device that TensorFlow does not see"
 HIDDEN = "NVIDIA device, hidden by CUDA_VISIBLE_DEVICES"
 HIDDEN_HERE = "GPU, hidden by set_visible_devices"
@@ -71,7 +72,7 @@ def driver_version() -> str:
 def without_gpu() -> str:
     """What the line that names a machine says where TensorFlow lists no GPU."""
     if not nvidia_device():
-        return "no GPU"
+        return NO_GPU
     return HIDDEN if _hidden_by_variable() else UNSEEN
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from matplotlib.ticker import EngFormatter
 
-from ..devices import HIDDEN, HIDDEN_HERE, UNSEEN
+from ..devices import HIDDEN, HIDDEN_HERE, NO_GPU, UNSEEN
 from ..results import Result
 from ..tables import counted, cut, format_bytes, format_seconds
 from .findings import PADDED, Checked, End, Findings, FirstCalls
@@ -15,7 +15,7 @@ WIDE = 48  # characters of a shape in a row of a table or a picture
 LEAST = 0.001  # the smallest share that is shown as a number, and the smallest rest
 FLOPS = EngFormatter("FLOP/s")
 
-WITHOUT = ("no GPU", HIDDEN, HIDDEN_HERE, UNSEEN)
+WITHOUT = (NO_GPU, HIDDEN, HIDDEN_HERE, UNSEEN)
 """What a machine says of its accelerators where TensorFlow uses none."""
 
 STARTED = (
@@ -54,7 +54,7 @@ def shapes_of(first: FirstCalls) -> str:
 
 def of_the_processor(findings: Findings) -> str:
     """A sentence that times by layer are not those of a GPU; "" where there is no GPU."""
-    return "" if findings.machine.get("accelerators", WITHOUT[0]) in WITHOUT else STARTED
+    return "" if findings.machine.get("accelerators", NO_GPU) in WITHOUT else STARTED
 
 
 def share(part: float) -> str:

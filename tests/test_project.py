@@ -287,6 +287,25 @@ def test_every_command_sets_up_first():
     }
 
 
+# The temporary folder of tests
+
+
+def test_what_a_kernel_leaves_in_its_temporary_folder_goes_with_the_run(tmp_path):
+    """The name of the folder holds a space, as folders of users do."""
+    shutil.copy(ROOT / "conftest.py", tmp_path)
+    (tmp_path / "test_left.py").write_text(
+        "import pathlib, subprocess, sys\n"
+        "LEAVES = 'import tempfile; print(tempfile.mkdtemp(), end=\"\")'\n"
+        "def test_left():\n"
+        "    left = subprocess.check_output([sys.executable, '-c', LEAVES], text=True)\n"
+        "    assert pathlib.Path(left).is_dir()\n"
+        "    pathlib.Path('left').write_text(left)\n"
+    )
+    subprocess.run([sys.executable, "-m", "pytest", tmp_path], cwd=tmp_path, check=True)
+    left = Path((tmp_path / "left").read_text())
+    assert " " in str(left) and not left.parent.exists()
+
+
 # The address
 
 

@@ -121,7 +121,7 @@ def test_a_whole_model_is_a_part_of_the_function_around_it(tf, keras):
 
 def test_an_argument_may_be_named_like_one_of_profile(tf, keras):
     model = network(keras, asked_python(tf, keras), width=LARGE)
-    case = case_of(lambda x, *, calls: model(x) * calls, [X], {"kwargs": {"calls": 0.5}})
+    case = case_of(lambda x, *, calls: model(x) * calls, [MANY], {"kwargs": {"calls": 0.5}})
     said = []
     inside(case, Order("inside", shapes=(0,), seconds=60.0), said.append)
     assert said[0].inside.kind == "Sequential"

@@ -4,34 +4,40 @@ import os
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from tools.collection import ROOT
-
+ROOT = Path(__file__).parents[1]
 SET_BY_MAKE = {"XLA_RESULTS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS"}
 SHOW = """#!/bin/sh
 for word in "$@"; do echo "word: $word"; done
 env
 """
+QUIET = """#!/bin/sh
+env >set-up.saw
+"""
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-(NAMES,) = [line.split() for line in re.findall(r"(?m)^WORDS := (.*)$", MAKEFILE)]
+(NAMES,) = [line.split() for line in re.findall(r"(?m)^GIVEN := (.*)$", MAKEFILE)]
 
 
-@pytest.fixture(params=["plain", "with a space", "d$(touch ran)y", "q'uote", 'b"q', "`touch ran`"])
+ODD = ["plain", "with a space", "d$(touch ran)y", "q'uote", 'b"q', "`touch ran`", "{a,b}"]
+
+
+@pytest.fixture(params=ODD)
 def make(request, tmp_path):
     """Runs `make` in a folder of an odd name, where Python only shows what it was given."""
     folder = tmp_path / request.param
     (folder / ".venv" / "bin").mkdir(parents=True)
     shutil.copy(ROOT / "Makefile", folder)
-    for program in ("python", "jupyter"):
-        path = folder / ".venv" / "bin" / program
-        path.write_text(SHOW, encoding="utf-8")
+    (folder / "tools").mkdir()
+    for program in (".venv/bin/python", ".venv/bin/jupyter", "tools/set-up"):
+        path = folder / program
+        path.write_text(QUIET if program == "tools/set-up" else SHOW, encoding="utf-8")
         path.chmod(0o755)
     # These tests may have been started by `make test`, whose variables are not meant for them.
     named = {*SET_BY_MAKE, *NAMES}
     own = {name: value for name, value in os.environ.items() if name not in named}
-    own["PYTHON"] = "true"
 
     def run(*words, **given):
         command, env = ["make", *words], own | given
@@ -49,25 +55,36 @@ def words(lines):
 
 def test_results_are_kept_in_the_folder_of_the_project(make):
     folder, lines = make("run", "NOTEBOOKS=1 4", "PARAMS=-p places 'a b'")
-    assert words(lines) == ["-m", "tools.execute", "run 1 4 -p places 'a b'"]
+    assert words(lines) == ["tools/run.py"]
+    assert "WORDS=1 4 -p places 'a b'" in lines
     assert f"XLA_RESULTS={folder}/build/results" in lines
+
+
+def test_a_refresh_of_all_records_anew_and_one_of_some_does_not(make):
+    folder, _ = make("help")
+    (folder / "results").mkdir()
+    kept = folder / "results" / "old.json"
+    kept.touch()
+    _, lines = make("refresh", "NOTEBOOKS=1")
+    assert kept.exists() and f"XLA_RESULTS={folder}/results" in lines
+    assert words(lines) == ["tools/run.py", "--in-place", "tools/overview.py"]
+    make("refresh")
+    assert not kept.exists()
 
 
 def test_places_of_a_report_travel_as_they_were_given(make):
     _, lines = make("report", "RESULTS='a b' $(touch ran) `touch ran`")
-    assert words(lines) == ["-m", "tools.report.build"]
+    assert words(lines)[:2] == ["tools/run.py", "report"]
     assert "RESULTS='a b' $(touch ran) `touch ran`" in lines
 
 
 WORDS = "$(touch ran) $(shell touch ran) /pay$day ${HOME} $$ #1 `touch ran` *;touch ran"
-COMMANDS = {"run": ["NOTEBOOKS", "PARAMS"], "refresh": ["NOTEBOOKS"]}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", ["run", "refresh"])
 def test_words_of_a_reader_are_never_run(make, command):
-    names = COMMANDS[command]
-    _, lines = make(command, *(f"{name}={WORDS}" for name in names))
-    assert words(lines)[-1] == " ".join([command, *[WORDS] * len(names)])
+    _, lines = make(command, f"NOTEBOOKS={WORDS}")
+    assert f"WORDS={WORDS}" in [line.rstrip() for line in lines]
 
 
 def test_options_of_a_decision_are_never_run(make):
@@ -77,25 +94,20 @@ def test_options_of_a_decision_are_never_run(make):
 
 def test_words_arrive_letter_by_letter_however_they_are_given(make):
     given = {name: WORDS for name in NAMES if name != "PYTHON"}
-    for _, lines in (make("site", *map("=".join, given.items())), make("site", **given)):
+    for _, lines in (make("address", *map("=".join, given.items())), make("address", **given)):
         assert set(map("=".join, given.items())) <= set(lines)
 
 
 def test_words_that_nobody_gave_stay_unset(make):
-    _, lines = make("site")
+    _, lines = make("address")
     names = {line.partition("=")[0] for line in lines}
-    assert names & set(NAMES) == {"PYTHON", "XLA_RESULTS"}
+    assert names & set(NAMES) == {"XLA_RESULTS"}
 
 
-@pytest.mark.parametrize("by_environment", [False, True])
-def test_a_python_is_run_by_its_path_and_by_nothing_else(make, tmp_path, by_environment):
-    python = tmp_path / "pay$day$(shell touch ran)" / "python"
-    python.parent.mkdir()
-    python.write_text(SHOW, encoding="utf-8")
-    python.chmod(0o755)
-    named = {"PYTHON": str(python)}
-    _, lines = make("set-up", **named) if by_environment else make("set-up", f"PYTHON={python}")
-    assert words(lines) == ["-m", "tools.set_up"]
+def test_every_command_sets_up_first_with_what_was_named(make):
+    folder, _ = make("address", f"PYTHON={WORDS}", ACCELERATOR="cuda")
+    saw = (folder / "set-up.saw").read_text().splitlines()
+    assert f"PYTHON={WORDS}" in saw and "ACCELERATOR=cuda" in saw
 
 
 def test_jupyters_settings_are_put_behind_ours_as_they_are(make):
@@ -105,12 +117,12 @@ def test_jupyters_settings_are_put_behind_ours_as_they_are(make):
 
 def test_every_word_of_a_recipe_is_one_of_them():
     recipes = "\n".join(re.findall(r"(?m)^\t.*$", MAKEFILE))
-    used = set(re.findall(r"\$\$\{?([A-Z]+)", recipes)) - {"PWD"}
+    used = set(re.findall(r"\$\$\{?([A-Z]+)", recipes)) - {"PWD", "WORDS"}
     assert used <= set(NAMES)
 
 
 def test_every_command_speaks_utf_8(make):
-    _, lines = make("site")
+    _, lines = make("address")
     assert "PYTHONUTF8=1" in lines
 
 
@@ -124,7 +136,7 @@ def test_a_checkpoint_goes_into_the_package(make):
 
 def test_an_address_is_one_word(make):
     _, lines = make("address", "REPO=me/notes $(touch ran)")
-    assert words(lines) == ["-m", "tools.address", "me/notes $(touch ran)"]
+    assert words(lines) == ["tools/address.py", "me/notes $(touch ran)"]
 
 
 def test_a_folder_for_lab_is_one_word(make):

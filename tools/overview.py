@@ -1,45 +1,59 @@
-"""All recorded comparisons in one picture: how many times faster XLA is than the graph."""
+"""Draw what the notebooks recorded in results/ as README.png, and list it in the README."""
 
-from collections import Counter
-from dataclasses import replace
+import re
+from pathlib import Path
 
-import matplotlib
+import xla_helpers as xh
 
-from xla_helpers import picture, plot_overview
-from xla_helpers.plots import overview
-
-matplotlib.use("Agg")
+ROOT = Path(__file__).resolve().parents[1]
+PART = re.compile(r"(<!-- Made by `make refresh`.*? -->).*?(<!-- Until here. -->)", re.DOTALL)
 
 
-def rows(results):
-    """Pairs of result and ratio, the slowest first. No two results have the same words."""
-    words = Counter(result.what for result in results)
-    return overview([told_apart(r) if words[r.what] > 1 else r for r in results])
-
-
-def told_apart(result):
-    """The result, its words behind its name and fingerprint."""
-    subject = result.comparison.subject
-    mark = f" {subject.fingerprint}" if subject else ""
-    return replace(result, what=f"{result.name}{mark}: {result.what}")
-
-
-def describe(results):
-    """The picture in words."""
-    shown = rows(results)
-    (lowest, low), *_, (highest, high) = shown * 2
-    rings = " and a ring for each earlier run" if any(r.xla_between_runs for r, _ in shown) else ""
-    return (
-        "How many times faster XLA is than the graph, a line with an interval for each "
-        f"comparison{rings}: from {low!r} ({lowest.what}) to {high!r} ({highest.what}). "
-        "The table below says the same in words."
+def main():
+    results, skipped = xh.read_results(ROOT / "results")
+    assert not skipped, skipped
+    rows = [(result, result.xla_against_graph) for result in results]
+    rows = sorted((row for row in rows if row[1]), key=lambda row: row[1].value)
+    (slowest, low), *_, (fastest, high) = rows
+    alt = (
+        "How many times faster XLA is than the graph, a line with an interval for each comparison: "
+        f"from {low!r} ({slowest.what}) to {high!r} ({fastest.what})."
     )
+    picture = xh.picture(xh.plot_overview([result for result, _ in rows]), alt=alt)
+    (ROOT / "README.png").write_bytes(picture.png)
+    machines = " and ".join(sorted({result.title for result, _ in rows}))
+    table = "\n".join(
+        f"| {plain(result.what)} | {ratio!r} | {notebook_of(result)} |" for result, ratio in rows
+    )
+    made = f"""
+![{plain(alt)}](README.png)
+
+*Measured on {plain(machines)}.*
+
+<details><summary>Where each line comes from</summary>
+
+| measured | XLA, against the graph | notebook |
+|---|---|---|
+{table}
+
+</details>
+"""
+    readme = ROOT / "README.md"
+    text = readme.read_text(encoding="utf-8")
+    readme.write_text(PART.sub(lambda part: part[1] + made + part[2], text), encoding="utf-8")
 
 
-def draw(results):
-    """The picture, with its description."""
-    return picture(axes(results), alt=describe(results))
+def notebook_of(result):
+    """A link to the notebook that recorded a result."""
+    record = f'record(\\"{result.name}\\"'
+    (path,) = (p for p in ROOT.glob("notebooks/*.ipynb") if record in p.read_text(encoding="utf-8"))
+    return f"[{path.name[:2]}](notebooks/{path.name})"
 
 
-def axes(results):
-    return plot_overview([result for result, _ in rows(results)])
+def plain(text):
+    """Text as Markdown shows it, letter by letter."""
+    return re.sub(r"([\\`*_|\[\]<>])", r"\\\1", text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,157 @@
+"""Execute the notebooks with papermill, one after the other: copies in build/, or in place.
+
+A notebook that fails stops no other one; what failed is told in the end.
+"""
+
+import argparse
+import logging
+import os
+import re
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+import papermill
+
+from xla_helpers.devices import unseen_accelerator
+
+os.chdir(Path(__file__).resolve().parents[1])  # papermill reads a brace in a path as a parameter
+BUILD = Path("build")
+EVERY = sorted(Path("notebooks").glob("*.ipynb"))
+PAPERMILL = {
+    "kernel_name": "python3",
+    "progress_bar": False,
+    "execution_timeout": 1800,  # seconds; a cell that takes longer hangs
+    "extra_arguments": ["--log-level=CRITICAL"],  # of the kernel
+    "coalesce_streams": True,
+}
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+FAILED_LINE = re.compile(r"^-+> *\d+ +(.+)$", re.MULTILINE)  # the arrow of IPython's tracebacks
+READERS = {  # type of a parameter, as annotated, to what makes a value of a word
+    "int": int,
+    "bool": {"True": True, "False": False}.__getitem__,
+    "str": str,
+    "list[str]": lambda text: [text],  # each word adds one
+}
+
+
+def main(words):
+    """Run what the words name. Returns: the exit code, 1 when a notebook failed.
+
+    Words that make no sense end it with 2, before anything runs.
+    """
+    top = argparse.ArgumentParser(prog="run", description=__doc__)
+    top.add_argument("notebooks", nargs="*", help="numbers or names; default: all")
+    top.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
+    top.add_argument("--in-place", action="store_true", help="write the committed outputs")
+    top.add_argument("--without-gpu", action="store_true", help="go on where one is not seen")
+    options = top.parse_args(words)
+    try:
+        jobs = {path: values_for(path, options.p) for path in chosen(options.notebooks)}
+    except ValueError as error:
+        top.error(str(error))
+    if unknown := {name for name, _ in options.p} - {name for own in jobs.values() for name in own}:
+        top.error(f"none of these notebooks has a parameter {', '.join(sorted(unknown))}")
+    if options.p and not options.notebooks:
+        jobs = {path: values for path, values in jobs.items() if values}
+    if (unseen := unseen_accelerator()) and not options.without_gpu:
+        sys.exit(f"run: {unseen} To go on without it, add --without-gpu.")
+    return run_all(jobs, options.in_place)
+
+
+def chosen(names):
+    """The notebooks that are meant by number, name or file; every one when nothing is named."""
+    return sorted({meant_by(name) for name in names}) or EVERY
+
+
+def meant_by(name):
+    for path in [*EVERY, Path("tools/report.ipynb")]:
+        if Path(name).stem == path.stem or name.zfill(2) == path.name[:2]:
+            return path
+    raise ValueError(f"no notebook {name}; there are {', '.join(p.stem for p in EVERY)}")
+
+
+def values_for(path, given):
+    """Name to value, of those parameters that the notebook has. given: pairs of words.
+
+    Raises: ValueError for a value of another type than the notebook's cell says.
+    """
+    known, values = papermill.inspect_notebook(str(path)) if given else {}, {}
+    for name, word in given:
+        if name in known:
+            kind, words = known[name]["inferred_type_name"], known[name]["help"]
+            try:
+                value = READERS[kind](word)
+            except (KeyError, ValueError):
+                raise ValueError(f"{name} is {word!r}; its cell says: {kind}, {words}") from None
+            values[name] = values.get(name, []) + value if kind == "list[str]" else value
+    return values
+
+
+def run_all(jobs, in_place):
+    """Run each notebook with its values, and say in the end which ones failed, and why."""
+    BUILD.mkdir(exist_ok=True)
+    failures = []
+    for number, (path, values) in enumerate(jobs.items(), start=1):
+        print(f"[{number}/{len(jobs)}] {path.stem} ... ", end="", flush=True)
+        start = time.perf_counter()
+        failure = run(path, values, path if in_place else BUILD / path.name)
+        print(f"{time.perf_counter() - start:.0f} s{' FAILED' if failure else ''}", flush=True)
+        failures += [f"  {path.stem}, {failure}"] if failure else []
+    if failures:
+        print(f"{len(failures)} of {len(jobs)} failed:", *failures, sep="\n", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def run(path, values, target):
+    """Execute a notebook, its outputs into `target`. Returns: why it failed, or nothing.
+
+    A copy shows where its run failed; in place, and after Ctrl-C, what was there stays.
+    """
+    beside = BUILD / f".{path.stem}.{os.getpid()}.ipynb"
+    try:
+        try:
+            done = papermill.execute_notebook(path, beside, values, cwd=path.parent, **PAPERMILL)
+            nbformat.write(tidy(done), beside)
+            failure = ""
+        except papermill.PapermillExecutionError as error:
+            failure = f"cell {error.exec_count}: {error.ename}: {message_of(error)}"
+        if target != path or not failure:
+            os.replace(beside, target)
+        return failure
+    except Exception as error:  # a kernel that died, a file that is no notebook, a full disk
+        return f"{type(error).__name__}: {error}".splitlines()[0]
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def message_of(error):
+    """What an error says, in one line; of an assertion without words, the line that failed."""
+    lines = FAILED_LINE.findall(COLOUR.sub("", "\n".join(error.traceback)))
+    return (COLOUR.sub("", error.evalue).strip() or lines[-1]).splitlines()[0]
+
+
+def tidy(notebook):
+    """Drop what differs from run to run or from machine to machine, and papermill's own marks."""
+    notebook.metadata.language_info.pop("version", None)
+    for part in (notebook, *notebook.cells):
+        for key in ("papermill", "execution", "widgets"):
+            part.metadata.pop(key, None)
+        if not part.metadata.get("tags"):
+            part.metadata.pop("tags", None)
+    for cell in notebook.cells:
+        if cell.cell_type == "code":  # a finished progress bar leaves blanks
+            cell.outputs = [out for out in cell.outputs if out.get("text", "x").strip()]
+    return notebook
+
+
+if __name__ == "__main__":
+    logging.disable()  # what papermill and its libraries log, a line of ours says
+    try:
+        sys.exit(main([*shlex.split(os.environ.get("WORDS", "")), *sys.argv[1:]]))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except (OSError, ValueError) as error:
+        sys.exit(f"run: {error}")

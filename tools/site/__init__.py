@@ -1,1 +1,0 @@
-"""The site: the README, the notebooks and the reference of the helpers, as HTML."""

@@ -1,1 +1,0 @@
-"""The report: what was recorded here, beside published figures and other machines."""

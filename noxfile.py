@@ -1,0 +1,64 @@
+"""Other versions: `.venv/bin/nox --list` names the sessions, `-s oldest` runs one.
+
+A session tests what is named behind `--`, or else the foreign models and a notebook of each kind.
+"""
+
+import os
+from pathlib import Path
+
+import nox
+
+nox.options.default_venv_backend = "uv"
+nox.options.download_python = "never"
+nox.options.error_on_missing_interpreters = True
+
+PYTHONS = ["3.11", "3.12", "3.13"]
+RELEASES = ["2.19", "2.20", "2.21"]  # of TensorFlow
+TRIED = [(p, t) for p in PYTHONS for t in RELEASES if (p, t) != ("3.13", "2.19")]  # no release
+NAMES = ("01_fuse_a_computation", "02_compile_a_keras_model")  # plain TensorFlow, Keras 3
+NAMES += ("03_generate_text_with_padding", "05_cluster_automatically")  # Transformers, processes
+KINDS = [f"notebooks/{name}.ipynb" for name in NAMES]
+
+
+def test(session, *packages):
+    session.install("-e", ".[notebooks,test]", *packages)
+    session.run("uv", "pip", "freeze", "--exclude-editable", external=True)
+    session.run("pytest", *(session.posargs or ["tests/test_gallery.py", *KINDS]))
+
+
+@nox.session
+@nox.parametrize("python,tensorflow", TRIED)
+def versions(session, tensorflow):
+    """Each Python with each TensorFlow, and the newest of all else."""
+    test(session, f"tensorflow=={tensorflow}.*", f"tf-keras=={tensorflow}.*")
+
+
+@nox.session(python=PYTHONS[0])
+def oldest(session):
+    """The lower end of every range in pyproject.toml."""
+    test(session, "--resolution", "lowest-direct")
+
+
+@nox.session(python=PYTHONS[-1])
+def prerelease(session):
+    """The TensorFlow to come; nobody promises that it runs."""
+    newer = Path(session.create_tmp(), "newer.txt")
+    newer.write_text("tensorflow>=2.22rc0\ntf-keras>=2.21\n", encoding="utf-8")
+    test(session, "--prerelease", "allow", "--overrides", str(newer))
+
+
+@nox.session(python="3.13")
+def colab(session):
+    """Notebooks among stock Colab's versions, which their first cell must leave alone."""
+    stock = Path("tools/colab.txt").resolve()
+    session.install("-r", str(stock), "transformers==5.15", "pip", "ipykernel", "papermill")
+    where = "import site; print(site.getsitepackages()[0], end='')"
+    packages = Path(session.run("python", "-c", where, silent=True))
+    pretend = 'import sys, types; sys.modules["google.colab"] = types.ModuleType("google.colab")'
+    (packages / "pretend.pth").write_text(pretend, encoding="utf-8")
+    # The first cell fetches this project from its address: here, the last commit of this clone.
+    address = "https://github.com/OWNER/xla-tensorflow-notebooks"
+    session.env |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_VALUE_0": address}
+    session.env |= {"GIT_CONFIG_KEY_0": f"url.{Path.cwd()}.insteadOf", "PIP_CONSTRAINT": str(stock)}
+    for notebook in session.posargs or KINDS:
+        session.run("papermill", notebook, os.devnull, "--cwd", "notebooks", "--no-progress-bar")

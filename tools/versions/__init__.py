@@ -1,1 +1,0 @@
-"""Helpers and notebooks among other versions: `make test-versions`."""

@@ -1,1 +1,0 @@
-"""Whether the comparisons keep their word: `make bench`."""

@@ -11,13 +11,13 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-
 from tools.collection import ROOT, UsageError
 from tools.parameters import Parameter, in_range, value_of
 from tools.suites import Suite
 from tools.versions.found import FILE, Found, kept
 from tools.versions.issue import text as issue_of
 from tools.versions.table import table as table_of
+
 from xla_helpers.bug_reports import BugReport, BugReportError, Fingerprint, Spec
 from xla_helpers.bug_reports.archive import REPORT, STABLEHLO, read_bug_report, read_text
 from xla_helpers.bug_reports.archive import write_archive as write

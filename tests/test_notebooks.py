@@ -10,7 +10,6 @@ import pytest
 from papermill import inspect_notebook
 
 import xla_helpers
-from tools.collection import text_of
 from xla_helpers.comparisons import Comparison
 from xla_helpers.timing import Measurement
 
@@ -32,6 +31,11 @@ def code_cells(notebook):
 
 def tags(cell):
     return cell.metadata.get("tags", [])
+
+
+def text_of(output):
+    """What an output says in plain text: what was printed, or how its value shows itself."""
+    return output.get("text") or output.get("data", {}).get("text/plain", "")
 
 
 def lines(cell):

@@ -1,5 +1,6 @@
 """The set-up files say the same things in different languages; these tests hold them together."""
 
+import json
 import os
 import re
 import shutil
@@ -15,18 +16,12 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from tools import colab, pythons
-from tools.address import PLACEHOLDER, current, files, links
-from tools.versions.combinations import combinations
-
 ROOT = Path(__file__).parent.parent
 PYTHONS = ["3.11", "3.12", "3.13"]
-CONDA_FILES = ["environment.yml", "binder/environment.yml"]
 WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github/workflows").glob("*.yml"))}
 
-# What a stock Colab machine had in August 2026, under Python 3.13.
-# What stock Colab holds. Of these: at least this.
-AT_LEAST = {
+# What stock Colab holds besides tools/colab.txt: at least this.
+COLAB_AT_LEAST = {
     "fastjsonschema": "2.19",
     "jinja2": "3.1.4",
     "lazy-loader": "0.4",
@@ -36,7 +31,7 @@ AT_LEAST = {
     "psutil": "5.9.5",
     "tqdm": "4.66.1",
 }
-COLAB = colab.STOCK | AT_LEAST
+PLACEHOLDER = "OWNER/xla-tensorflow-notebooks"
 
 
 def project():
@@ -101,14 +96,13 @@ def test_every_file_names_the_same_pythons():
     supported = SpecifierSet(project()["requires-python"])
     minors = [f"3.{minor}" for minor in range(30) if f"3.{minor}" in supported]
     assert minors == PYTHONS
-    assert [f"{major}.{minor}" for major, minor in (pythons.OLDEST, pythons.NEWEST)] == [
-        minors[0],
-        minors[-1],
-    ]
+    set_up = (ROOT / "tools/set-up").read_text()
+    assert "(3, 11) <= sys.version_info < (3, 14)" in set_up
+    assert f"Python {minors[0]} to {minors[-1]}" in set_up
     for job in (jobs("test")["fast"], jobs("weekly")["locked"]):
         assert matrix(job)["python"] == minors
-    assert f"Python {minors[0]} to {minors[-1]}" in (ROOT / "Makefile").read_text()
     assert f"--python-version {minors[0]}" in (ROOT / "Makefile").read_text()
+    assert f"PYTHONS = {minors}".replace("'", '"') in (ROOT / "noxfile.py").read_text()
 
 
 def test_conda_takes_a_supported_python():
@@ -155,21 +149,14 @@ NEW_THERE = {"cattrs"}  # Colab has what it needs, attrs and typing-extensions, 
 
 
 def test_the_package_replaces_nothing_on_colab():
+    pins = re.findall(r"(?m)^([\w-]+)==(.+)$", (ROOT / "tools/colab.txt").read_text())
+    stock = COLAB_AT_LEAST | dict(pins)
     for requirement in core():
-        if requirement.name in NEW_THERE:
-            continue
-        assert COLAB[requirement.name] in requirement.specifier
+        if requirement.name not in NEW_THERE:
+            assert stock[requirement.name] in requirement.specifier
     # Its newest release asks for the newest TensorFlow, whatever is installed.
     assert "tf-keras" not in {requirement.name for requirement in core()}
     assert "3.13" in SpecifierSet(project()["requires-python"])
-
-
-@pytest.mark.parametrize("name", CONDA_FILES)
-def test_conda_understands_every_spec(name):
-    from rattler import MatchSpec
-
-    names = [MatchSpec(spec, strict=True).name.normalized for spec in conda_specs(name)]
-    assert names == ["python", "pip"]
 
 
 def test_conda_installs_the_lock_and_then_the_package():
@@ -180,8 +167,8 @@ def test_conda_installs_the_lock_and_then_the_package():
     assert pip == ["-r requirements.txt"]
     commands = re.findall(r"(?m)^# (conda .*)$", text)
     assert "pip install --no-deps --no-build-isolation --editable ." in commands[1]
-    readme = (ROOT / "README.md").read_text()
-    assert all(command in readme for command in commands)
+    told = (ROOT / "README.md").read_text() + (ROOT / "docs/gpu.md").read_text()
+    assert all(command in told for command in commands)
 
 
 # Binder
@@ -192,7 +179,7 @@ def binder_log(tmp_path_factory):
     """What repo2docker would build, without a container engine."""
     copy = tmp_path_factory.mktemp("binder") / "repository"
     others = ("__pycache__", ".*_cache", ".hypothesis")  # where other tests may be writing
-    hidden = shutil.ignore_patterns(".venv", ".git", "build", "notebooks", *others)
+    hidden = shutil.ignore_patterns(".venv", ".nox", ".git", "build", "notebooks", *others)
     shutil.copytree(ROOT, copy, ignore=hidden)
     command = [sys.executable, "-m", "repo2docker", "--no-build", "--debug", "."]
     done = subprocess.run(command, cwd=copy, capture_output=True, text=True)
@@ -214,7 +201,7 @@ def test_binder_installs_as_make_does():
     assert "pip install --no-cache-dir --no-deps --no-build-isolation -e ." in script
 
 
-@pytest.mark.parametrize("name", ["binder/postBuild", ".ci/run"])
+@pytest.mark.parametrize("name", ["binder/postBuild", ".ci/run", "tools/set-up"])
 def test_scripts_can_be_executed(name):
     assert os.access(ROOT / name, os.X_OK)
     assert not (ROOT / name).is_symlink()
@@ -230,28 +217,13 @@ def test_the_workflows_are_valid():
     assert done.returncode == 0, done.stdout
 
 
-def test_a_change_is_tried_with_one_notebook_of_each_kind():
-    style, tests, notebooks, papermill = runs(jobs("test")["fast"])
-    assert (style, tests) == ("make lint", ".venv/bin/python -m pytest tests")
-    assert f"\n{papermill}\n```" in (ROOT / "README.md").read_text()
-    assert notebooks.startswith(".venv/bin/python -m pytest ")
-    assert re.findall(r"notebooks/(\d\d)_\*\.ipynb", notebooks) == colab.KINDS
-
-
-def test_the_week_runs_the_commands_of_the_makefile():
-    assert runs(jobs("weekly")["locked"]) == [".ci/run", "make run"]
+def test_workflows_run_what_a_reader_can():
+    commands = [".ci/run", "make run", ".venv/bin/nox"]
+    said = "\n".join(run for name in WORKFLOWS for job in jobs(name).values() for run in runs(job))
+    assert all(command in said for command in commands)
     assert re.findall(r"(?m)^make (\S+)", (ROOT / ".ci/run").read_text()) == ["lint", "test"]
-
-
-def test_the_week_tries_every_combination_of_versions():
-    job = jobs("weekly")["versions"]
-    assert matrix(job)["name"] == [one.name for one in combinations()]
-    assert runs(job) == ["make test-versions NAMES=${{ matrix.name }}"]
-
-
-def test_the_week_is_on_linux_and_macos():
-    for name in ("locked", "versions"):
-        assert matrix(jobs("weekly")[name])["system"] == ["ubuntu-latest", "macos-latest"]
+    for notebook in re.findall(r"notebooks/[\w]+\.ipynb", said):
+        assert (ROOT / notebook).exists()
 
 
 def test_only_the_job_that_opens_an_issue_may_write():
@@ -263,11 +235,17 @@ def test_only_the_job_that_opens_an_issue_may_write():
             assert job.get("permissions") == more
 
 
-def test_what_failed_is_kept_for_whoever_looks():
-    for job in (jobs("weekly")["locked"], jobs("weekly")["versions"]):
-        (keep,) = [s for s in job["steps"] if "upload-artifact" in s.get("uses", "")]
-        assert keep["with"]["path"].startswith("build/")
-        assert keep["if"] == "${{ !cancelled() }}"
+def test_nox_knows_its_sessions():
+    command = [sys.executable, "-m", "nox", "--list", "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    names = [session["name"] for session in json.loads(done.stdout)]
+    assert {name: names.count(name) for name in names} == {
+        "versions": 8,
+        "oldest": 1,
+        "prerelease": 1,
+        "colab": 1,
+    }
 
 
 def test_make_lists_every_command():
@@ -309,15 +287,43 @@ def test_what_a_kernel_leaves_in_its_temporary_folder_goes_with_the_run(tmp_path
 # The address
 
 
+def text_files():
+    named = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout
+    names = named.splitlines() or [*map(str, ROOT.glob("notebooks/*")), "README.md"]
+    return [ROOT / name for name in names if name.endswith((".md", ".ipynb", ".toml", ".py"))]
+
+
 def test_every_link_to_this_project_carries_its_address():
-    address = current(ROOT)
-    for path in files(ROOT):
-        strays = links(path.read_text(encoding="utf-8"), address) - {address}
-        assert not strays, f"{path.name}: run make address REPO={address}"
+    urls = project()["urls"]
+    address = urls["Repository"].removeprefix("https://github.com/")
+    places = r"(?:research\.google\.com/github|mybinder\.org/v2/gh|git\+https://github\.com)/"
+    for path in text_files():
+        found = re.findall(rf"{places}([\w-]+/[\w.-]+)", path.read_text(encoding="utf-8"))
+        assert set(found) <= {address}, f"{path.name}: run make address REPO={address}"
 
 
-def test_no_placeholder_stays_behind():
-    owner = PLACEHOLDER.split("/")[0] + "/"
-    if current(ROOT) != PLACEHOLDER:
-        for path in files(ROOT):
-            assert owner not in path.read_text(encoding="utf-8"), path.name
+def test_an_address_reaches_every_link_and_nothing_else(tmp_path):
+    for name in ("tools", "notebooks", "docs"):
+        (tmp_path / name).mkdir()
+    shutil.copy(ROOT / "tools/address.py", tmp_path / "tools")
+    for name in ("README.md", "pyproject.toml", "notebooks/01_fuse_a_computation.ipynb"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    other = tmp_path / "docs/other.md"
+    other.write_text(f"github.com/{PLACEHOLDER}-two")
+
+    def write(address):
+        command = [sys.executable, tmp_path / "tools/address.py", address]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    before = {path: path.read_text() for path in tmp_path.rglob("*.*")}
+    for wrong in ("", "me", "me/notes.git", "me/no tes", "https://github.com/me/notes"):
+        done = write(wrong)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert {path: path.read_text() for path in before} == before
+    assert write("me/notes").returncode == 0 and write("you/n.b").returncode == 0
+    readme = (tmp_path / "README.md").read_text()
+    assert "OWNER/" not in readme and "me/notes" not in readme
+    assert other.read_text() == f"github.com/{PLACEHOLDER}-two"
+    assert "git clone https://github.com/you/n.b\ncd n.b\n" in readme
+    assert write(PLACEHOLDER).returncode == 0
+    assert {path: path.read_text() for path in before} == before

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.xla_helpers.gone import is_gone
-from tools.collection import ROOT
 from xla_helpers import processes
 from xla_helpers.processes import ProcessError, run_in_process
 from xla_helpers.watching import Watched
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import ast
 
 import pytest
 from nbclient import NotebookClient
-
 from tools.collection import paths, read
+
 from tools.workshop import answers
 from tools.workshop.answers import Answer
 from tools.workshop.learners import solved

@@ -6,8 +6,8 @@ import os
 import nbformat
 import pytest
 from nbformat.v4 import new_output
-
 from tools.collection import paths, read
+
 from tools.workshop import build
 from xla_helpers import writing
 

@@ -4,8 +4,8 @@ import ast
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
-
 from tools.collection import is_for_colab, is_solution, paths, read
+
 from tools.workshop.folding import OPENS, TITLE, fold_answers, is_assert, is_folded, without_asserts
 from tools.workshop.guesses import asks, with_their_place
 from tools.workshop.learners import learner_copy

@@ -4,9 +4,9 @@ import re
 
 import pytest
 from nbformat.v4 import new_code_cell, new_output
-
 from tools.collection import ROOT, number_of, paths
 from tools.readme import costs
+
 from tools.workshop import guide
 
 

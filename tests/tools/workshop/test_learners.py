@@ -5,8 +5,8 @@ import ast
 import nbformat
 import pytest
 from nbformat.v4 import new_output
-
 from tools.collection import paths, read
+
 from tools.workshop import learners
 
 every_notebook = pytest.mark.parametrize("path", paths(), ids=lambda path: path.stem)

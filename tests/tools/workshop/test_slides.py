@@ -4,8 +4,8 @@ import re
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-
 from tools.collection import paths, read
+
 from tools.workshop import guide, slides
 
 every_notebook = pytest.mark.parametrize("path", paths(), ids=lambda path: path.stem)

@@ -4,6 +4,7 @@ A session tests what is named behind `--`, or else the foreign models and a note
 """
 
 import os
+from glob import glob
 from pathlib import Path
 
 import nox
@@ -15,9 +16,7 @@ nox.options.error_on_missing_interpreters = True
 PYTHONS = ["3.11", "3.12", "3.13"]
 RELEASES = ["2.19", "2.20", "2.21"]  # of TensorFlow
 TRIED = [(p, t) for p in PYTHONS for t in RELEASES if (p, t) != ("3.13", "2.19")]  # no release
-NAMES = ("01_fuse_a_computation", "02_compile_a_keras_model")  # plain TensorFlow, Keras 3
-NAMES += ("03_generate_text_with_padding", "05_cluster_automatically")  # Transformers, processes
-KINDS = [f"notebooks/{name}.ipynb" for name in NAMES]
+KINDS = sorted(glob("notebooks/0[1235]_*.ipynb"))  # TensorFlow, Keras, Transformers, processes
 
 
 def test(session, *packages):
@@ -52,8 +51,7 @@ def colab(session):
     """Notebooks among stock Colab's versions, which their first cell must leave alone."""
     stock = Path("tools/colab.txt").resolve()
     session.install("-r", str(stock), "transformers==5.15", "pip", "ipykernel", "papermill")
-    where = "import site; print(site.getsitepackages()[0], end='')"
-    packages = Path(session.run("python", "-c", where, silent=True))
+    packages = Path(session.virtualenv.location, "lib", "python3.13", "site-packages")
     pretend = 'import sys, types; sys.modules["google.colab"] = types.ModuleType("google.colab")'
     (packages / "pretend.pth").write_text(pretend, encoding="utf-8")
     # The first cell fetches this project from its address: here, the last commit of this clone.

@@ -10,7 +10,6 @@ project = html_title = "XLA for TensorFlow, in notebooks"
 extensions = ["myst_nb", "sphinx.ext.autodoc"]
 root_doc = "README"
 include_patterns = ["README.md", "CONTRIBUTING.md", "notebooks/*.ipynb", "docs/*"]
-suppress_warnings = ["myst.header"]
 nb_execution_mode = "off"
 nb_render_markdown_format = "myst"  # outputs that are Markdown may hold tables
 myst_heading_anchors = 3

@@ -79,9 +79,9 @@ def test_a_failure_stops_no_other_and_is_told_in_the_end(project):
 
 
 def test_values_reach_the_notebooks_that_have_the_parameter(project):
-    done = run(project, WORDS="-p size 7 -p places 'a  b' -p places '$(touch ran)'")
+    done = run(project, WORDS="-p size 7 -p places '[a b, $(touch ran)]'")
     assert (done.returncode, done.stdout.count("\n")) == (0, 1)
-    assert printed(project / "build/01_a.ipynb") == "7 ['a  b', '$(touch ran)']\n"
+    assert printed(project / "build/01_a.ipynb") == "7 ['a b', '$(touch ran)']\n"
     assert not list(project.rglob("ran"))
 
 
@@ -89,6 +89,8 @@ def test_values_reach_the_notebooks_that_have_the_parameter(project):
     ("words", "said"),
     [
         ("-p size many", "size is 'many'; its cell says: int, rows, at least 2"),
+        ("-p size [", "expected the node content"),
+        ("-p places many", "places is 'many'; its cell says: list[str], folders"),
         ("-p sise 3", "none of these notebooks has a parameter sise"),
         ("3 -p size 3", "none of these notebooks has a parameter size"),
         ("4", "no notebook 4; there are 01_a, 02_b, 03_c"),

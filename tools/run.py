@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 import papermill
+import yaml
 
 from xla_helpers.devices import unseen_accelerator
 
@@ -29,12 +30,6 @@ PAPERMILL = {
 }
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 FAILED_LINE = re.compile(r"^-+> *\d+ +(.+)$", re.MULTILINE)  # the arrow of IPython's tracebacks
-READERS = {  # type of a parameter, as annotated, to what makes a value of a word
-    "int": int,
-    "bool": {"True": True, "False": False}.__getitem__,
-    "str": str,
-    "list[str]": lambda text: [text],  # each word adds one
-}
 
 
 def main(words):
@@ -50,8 +45,8 @@ def main(words):
     options = top.parse_args(words)
     try:
         jobs = {path: values_for(path, options.p) for path in chosen(options.notebooks)}
-    except ValueError as error:
-        top.error(str(error))
+    except (ValueError, yaml.YAMLError) as error:
+        top.error(" ".join(str(error).split()))
     if unknown := {name for name, _ in options.p} - {name for own in jobs.values() for name in own}:
         top.error(f"none of these notebooks has a parameter {', '.join(sorted(unknown))}")
     if options.p and not options.notebooks:
@@ -82,11 +77,9 @@ def values_for(path, given):
     for name, word in given:
         if name in known:
             kind, words = known[name]["inferred_type_name"], known[name]["help"]
-            try:
-                value = READERS[kind](word)
-            except (KeyError, ValueError):
-                raise ValueError(f"{name} is {word!r}; its cell says: {kind}, {words}") from None
-            values[name] = values.get(name, []) + value if kind == "list[str]" else value
+            values[name] = word if kind == "str" else yaml.safe_load(word)
+            if type(values[name]).__name__ != kind.partition("[")[0]:
+                raise ValueError(f"{name} is {word!r}; its cell says: {kind}, {words}")
     return values
 
 

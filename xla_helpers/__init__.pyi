@@ -4,7 +4,7 @@
 # lazy_loader reads this file, and so do type checkers. Its groups are those of the reference page.
 
 # Start
-from .startup import cache_bytes, describe_machine, prepare_tensorflow
+from .startup import describe_machine, prepare_tensorflow
 from .checkpoints import find_checkpoint
 from .digits import load_digits
 
@@ -145,7 +145,6 @@ __all__ = [
     "Table",
     "Verdict",
     "Work",
-    "cache_bytes",
     "check",
     "compare",
     "compilations_in",

@@ -136,7 +136,7 @@ def cache_bytes() -> int | None:
 
     A large processor has several of them, each shared by some of its cores; those count whose
     cores this process may use. Arrays that are much larger than all of them together come from
-    memory. Linux says it. Introduced in notebook 01.
+    memory. Linux says it.
     """
     caches = _last_level_caches()
     return sum(caches[1]) if caches else None

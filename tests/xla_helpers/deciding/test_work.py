@@ -17,6 +17,7 @@ def quick(short_measures, monkeypatch):
     """The peaks of the machine have tests of their own."""
     peaks = iter([Peaks(2.0, 5.0), Peaks(3.0, 4.0), Peaks(1.0, 1.0)])
     monkeypatch.setattr(room, "measure_peaks", lambda: next(peaks))
+    monkeypatch.setattr(room, "in_cache", lambda: False)
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ test-browser: set-up ## check the site, the slides and JupyterLab in Chromium
 	$(BIN)/python -m pytest -m browser tests/tools/test_browser.py
 
 test-workshop: set-up ## execute every learner copy, and try answers to its exercises
-	$(BIN)/python -m pytest -m workshop tests/tools/workshop
+	$(BIN)/python -m pytest -m workshop tests/test_workshop.py
 
 test-gallery: set-up ## give every foreign model to the command `decide` (about 40 minutes)
 	$(BIN)/python -m pytest -m gallery tests/xla_helpers/deciding
@@ -67,8 +67,24 @@ report: set-up ## one page: this machine beside published figures and others (RE
 site: set-up ## build the site from the committed outputs into build/site
 	$(BIN)/python -m tools.site.build
 
-workshop: set-up ## write learner copies and slides into build/workshop
-	$(BIN)/python -m tools.workshop.build
+CONVERT := $(BIN)/python -m nbconvert --log-level=WARN
+LEARNERS := --to notebook --Exporter.preprocessors=tools.learners.Fold \
+  --ClearOutputPreprocessor.enabled=True --TagRemovePreprocessor.enabled=True \
+  --TagRemovePreprocessor.remove_cell_tags=solution
+SLIDES := --to slides --template deck --TemplateExporter.extra_template_basedirs=tools \
+  --SlidesExporter.reveal_url_prefix=reveal --SlidesExporter.reveal_theme=white
+
+# Built beside, and moved when all is there.
+workshop: set-up ## write learner copies and slides into build/workshop, once
+	test ! -e build/workshop || { echo "workshop: build/workshop is there, perhaps with answers" \
+	  "in it; move it away first" >&2; exit 1; }
+	rm -rf build/workshop.part
+	$(CONVERT) $(LEARNERS) --output-dir build/workshop.part/notebooks notebooks/*.ipynb
+	$(CONVERT) $(SLIDES) --output-dir build/workshop.part/slides notebooks/*.ipynb
+	cp -R "$$($(BIN)/python -c 'import sphinx_revealjs as s; print(*s.__path__)')/_static/revealjs" \
+	  build/workshop.part/slides/reveal
+	mv build/workshop.part build/workshop
+	echo "notebooks and slides are in build/workshop; docs/workshop.md is for the teacher"
 
 lint: set-up ## check the style of code and notebooks
 	$(BIN)/ruff check

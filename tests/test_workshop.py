@@ -150,6 +150,10 @@ def test_learner_copies_run_and_their_checks_are_fair(path, tmp_path, monkeypatc
         tried.append((exercise, answer, expected, check))
     place = {"metadata": {"path": os.getcwd()}}
     NotebookClient(copy, timeout=1800, kernel_name="python3", resources=place).execute()
-    for exercise, answer, expected, check in tried:
-        said = "".join(o.text for o in check.outputs if o.get("name") == "stdout")
-        assert said.startswith(expected), f"{exercise} says {said}for the answer{answer or 'none'}"
+    said = ["".join(o.get("text", "") for o in check.outputs) for *_, check in tried]
+    wrong = [
+        f"{exercise} says {said}to {answer or 'no answer'}"
+        for (exercise, answer, expected, _), said in zip(tried, said, strict=True)
+        if not said.startswith(expected)
+    ]
+    assert not wrong, "\n\n".join(wrong)

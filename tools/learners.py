@@ -12,6 +12,7 @@ class Fold(Preprocessor):
             return cell, resources
         if cell.cell_type == "code":
             cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
+            cell.source = f"# What came out\n{cell.source}"  # the line that stays in sight
         else:
             opens = "<details><summary>What came out</summary>"
             cell.source = f"{opens}\n\n{cell.source}\n\n</details>"

@@ -11,7 +11,7 @@ $(foreach name,$(GIVEN),$(if $(filter command,$(origin $(name))),$(call as-it-is
 # Where notebooks record their comparisons, for make report.
 export XLA_RESULTS ?= $(CURDIR)/build/results
 
-CONVERT := $(BIN)/jupyter nbconvert --log-level=WARN --TemplateExporter.extra_template_basedirs=tools
+CONVERT := $(BIN)/python -m nbconvert --log-level=WARN --TemplateExporter.extra_template_basedirs=tools
 
 .PHONY: help set-up lab test run refresh decide report site workshop bench lint lock address checkpoint
 .SILENT:
@@ -53,10 +53,25 @@ site: set-up ## build the site from the committed outputs into build/site
 	cp build/site/README.html build/site/index.html
 	echo "open build/site/index.html"
 
-workshop: set-up ## write learner copies and slides into build/workshop
-	$(BIN)/python -m tools.workshop.build
+LEARNERS := --to notebook --Exporter.preprocessors=tools.learners.Fold \
+  --ClearOutputPreprocessor.enabled=True --TagRemovePreprocessor.enabled=True \
+  --TagRemovePreprocessor.remove_cell_tags=solution
+SLIDES := --to slides --template deck \
+  --SlidesExporter.reveal_url_prefix=reveal --SlidesExporter.reveal_theme=white
 
-bench: set-up ## race what is known beforehand, for docs/bench.md (half an hour, alone)
+# Built beside, and moved when all is there.
+workshop: set-up ## write learner copies and slides into build/workshop, once
+	test ! -e build/workshop || { echo "workshop: build/workshop is there, perhaps with answers" \
+	  "in it; move it away first" >&2; exit 1; }
+	rm -rf build/workshop.part
+	$(CONVERT) $(LEARNERS) --output-dir build/workshop.part/notebooks notebooks/*.ipynb
+	$(CONVERT) $(SLIDES) --output-dir build/workshop.part/slides notebooks/*.ipynb
+	cp -R "$$($(BIN)/python -c 'import sphinx_revealjs as s; print(*s.__path__)')/_static/revealjs" \
+	  build/workshop.part/slides/reveal
+	mv build/workshop.part build/workshop
+	echo "notebooks and slides are in build/workshop; docs/workshop.md is for the teacher"
+
+bench: set-up ## race what is known beforehand, for docs/bench.md (ten minutes, alone)
 	$(BIN)/python -m pytest -m bench --capture=no tests/test_bench.py
 
 lint: set-up ## check the style of code and notebooks

@@ -1,0 +1,19 @@
+"""Learner copies, for nbconvert: folded is what answers a guess, gone what a teacher says there."""
+
+from nbconvert.preprocessors import Preprocessor
+
+
+class Fold(Preprocessor):
+    """Fold each cell tagged `answer`: code as JupyterLab does, prose below a line to click on."""
+
+    def preprocess_cell(self, cell, resources, index):
+        cell.metadata.pop("say", None)
+        if "answer" not in cell.metadata.get("tags", []):
+            return cell, resources
+        if cell.cell_type == "code":
+            cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
+            cell.source = f"# What came out\n{cell.source}"  # the line that stays in sight
+        else:
+            opens = "<details><summary>What came out</summary>"
+            cell.source = f"{opens}\n\n{cell.source}\n\n</details>"
+        return cell, resources

@@ -1,1 +1,0 @@
-"""What a workshop needs: learner copies, slides and the instructor's guide."""

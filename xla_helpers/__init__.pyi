@@ -1,6 +1,6 @@
 # isort: skip_file
 # What is exported: each name that a cell of a notebook or of a learner's copy uses, and each type
-# that an exported name holds, takes, returns or raises. tests/test_rooms.py holds it to that.
+# that an exported name holds, takes, returns or raises.
 # lazy_loader reads this file, and so do type checkers. Its groups are those of the reference page.
 
 # Start

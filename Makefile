@@ -37,8 +37,8 @@ test-browser: set-up ## check the site, the slides and JupyterLab in Chromium
 test-workshop: set-up ## execute every learner copy, and try answers to its exercises
 	$(BIN)/python -m pytest -m workshop tests/tools/workshop
 
-test-gallery: set-up ## give every foreign model to the command `decide` (about 40 minutes)
-	$(BIN)/python -m pytest -m gallery tests/xla_helpers/deciding
+test-gallery: set-up ## decide about every foreign model (about 10 minutes)
+	$(BIN)/python -m pytest -m gallery tests/test_gallery.py
 
 test-colab: set-up ## run four notebooks among stock Colab's versions (about 5 minutes)
 	$(BIN)/python -m tools.colab

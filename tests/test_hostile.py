@@ -1,29 +1,18 @@
-"""Whatever somebody sends or types: read, or refused in one line, and nothing is written."""
+"""Whatever somebody sends: read, or refused in one line, and nothing is run or written."""
 
 import io
 import json
 import struct
+import subprocess
 import tracemalloc
 import zipfile
-from dataclasses import asdict
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tools.collection import ROOT, UsageError
-from tools.parameters import Parameter, in_range, value_of
-from tools.suites import Suite
-from tools.versions.found import FILE, Found, kept
-from tools.versions.issue import text as issue_of
-from tools.versions.table import table as table_of
 
-from xla_helpers.bug_reports import BugReport, BugReportError, Fingerprint, Spec
-from xla_helpers.bug_reports.archive import REPORT, STABLEHLO, read_bug_report, read_text
-from xla_helpers.bug_reports.archive import write_archive as write
-from xla_helpers.bug_reports.report import Answer
-from xla_helpers.results import read_results
-from xla_helpers.tables import Bytes, Seconds, tabulate
+import xla_helpers as xh
 
 # Always the same examples, however busy the machine is.
 tried = settings(
@@ -75,98 +64,119 @@ def mutated(draw, data):
     return data
 
 
-# Archives of bug reports
+# Bug reports
 
 
-def a_report(path):
-    answer = Answer((Fingerprint("0" * 64, (1.5, "nan")),))
-    specs = (Spec("float32", (2, 3), "x"),)
-    report = BugReport(path, "double", "a machine", {"numpy": "2"}, {}, specs, specs)
-    write(BugReport(**vars(report) | {"with_xla": answer}), {STABLEHLO: "module {}" * 9})
-    return path.read_bytes()
+class Started(Exception):
+    """A process was about to run what an archive holds."""
 
 
-@pytest.fixture(scope="module")
-def good(folder):
-    return a_report(folder / "report.zip")
+def start(*args, **options):
+    raise Started
 
 
-def is_read_or_refused(path, data):
-    """Read both files of an archive, and say whether that was possible."""
+def is_run_or_refused(path, data):
+    """Whether these bytes would be replayed, up to the process in which that happens."""
     path.write_bytes(data)
     try:
-        repr(read_bug_report(path)), read_text(path, STABLEHLO)
-    except BugReportError as error:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(subprocess, "Popen", start)
+            xh.replay_bug_report(path)
+    except Started:
+        return True
+    except ValueError as error:
         assert is_one_line(str(error)) and str(error).startswith("report.zip ")
         return False
     finally:
         assert [one.name for one in path.parent.iterdir()] == ["report.zip"]
-    return True
+    raise AssertionError("replayed without a process of its own")
+
+
+@pytest.fixture(scope="module")
+def good(tf, folder):
+    """The bytes of a report that was written here."""
+    double = tf.function(lambda x: 2.0 * x, jit_compile=True)
+    xh.write_bug_report(folder / "report.zip", double, tf.TensorSpec([2, 3]))
+    return (folder / "report.zip").read_bytes()
+
+
+def unpacked(data):
+    """The name and the text of each file in an archive."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def packed(files, method=zipfile.ZIP_DEFLATED):
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", method) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+def the_json_in(data):
+    [name] = [name for name in unpacked(data) if name.endswith(".json")]
+    return name
+
+
+def test_what_was_written_here_is_run(folder, good):
+    assert is_run_or_refused(folder / "report.zip", good)
+    assert is_run_or_refused(folder / "report.zip", packed(unpacked(good)))
 
 
 @tried
 @given(data=st.data())
 def test_bytes_of_an_archive(folder, good, data):
-    is_read_or_refused(folder / "report.zip", data.draw(mutated(good)))
+    is_run_or_refused(folder / "report.zip", data.draw(mutated(good)))
 
 
 @tried
 @given(data=st.data())
 def test_parts_of_a_report(folder, good, data):
-    content = json.loads(zipfile.ZipFile(io.BytesIO(good)).read(REPORT))
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        archive.writestr(REPORT, json.dumps(replaced(data.draw, content)))
-        archive.writestr(STABLEHLO, "module {}")
-    is_read_or_refused(folder / "report.zip", packed.getvalue())
+    files, name = unpacked(good), the_json_in(good)
+    files[name] = json.dumps(replaced(data.draw, json.loads(files[name])))
+    is_run_or_refused(folder / "report.zip", packed(files))
 
 
 METHODS = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA
-NAMES = st.sampled_from([REPORT, STABLEHLO, "../../out.txt", "/tmp/out.txt", "a/" * 99, "é"])
-
 CONTENTS = st.binary() | JSON.map(json.dumps)
 
 
 @tried
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-@given(st.lists(st.tuples(NAMES, CONTENTS, st.sampled_from(METHODS)), max_size=4))
-def test_files_of_an_archive(folder, files):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for name, content, method in files:
-            archive.writestr(name, content, method)
-    assert not is_read_or_refused(folder / "report.zip", packed.getvalue())
+@given(data=st.data())
+def test_files_of_an_archive(folder, good, data):
+    names = st.sampled_from([*unpacked(good), "../../out.txt", "/tmp/out.txt", "a/" * 99, "é"])
+    sent = io.BytesIO()
+    with zipfile.ZipFile(sent, "w") as archive:
+        for _ in range(data.draw(st.integers(0, 4))):
+            method = data.draw(st.sampled_from(METHODS))
+            archive.writestr(data.draw(names), data.draw(CONTENTS), method)
+    assert not is_run_or_refused(folder / "report.zip", sent.getvalue())
 
 
-def a_bomb(content, method=zipfile.ZIP_DEFLATED):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", method) as archive:
-        archive.writestr(REPORT, content)
-    return packed.getvalue()
-
-
-def many_entries(count):
-    """An archive that lists so many files; none of them is there."""
+def many_entries(name):
+    """An archive that lists half a million files; none of them is there."""
     entry = b"PK\1\2" + bytes(24) + struct.pack("<H", 1) + bytes(16) + b"x"
-    end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, count * len(entry), 0, 0)
-    return entry * count + end
+    size = 500_000 * len(entry)
+    return entry * 500_000 + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 0xFFFF, 0xFFFF, size, 0, 0)
 
 
 BOMBS = {
-    "zeros": lambda: a_bomb(bytes(2**28)),
-    "zeros, packed otherwise": lambda: a_bomb(bytes(2**26), zipfile.ZIP_BZIP2),
-    "errors": lambda: a_bomb(json.dumps({"inputs": [{}] * 10**6})),
-    "depth": lambda: a_bomb("[" * 2**22),
-    "entries": lambda: many_entries(500_000),
+    "zeros": lambda name: packed({name: bytes(2**28)}),
+    "zeros, packed otherwise": lambda name: packed({name: bytes(2**26)}, zipfile.ZIP_BZIP2),
+    "errors": lambda name: packed({name: json.dumps({"inputs": [{}] * 10**6})}),
+    "depth": lambda name: packed({name: "[" * 2**22}),
+    "entries": many_entries,
 }
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_takes_bounded_memory(folder, name):
-    bomb = BOMBS[name]()
+def test_a_bomb_takes_bounded_memory(folder, good, name):
+    bomb = BOMBS[name](the_json_in(good))
     tracemalloc.start()
     try:
-        assert not is_read_or_refused(folder / "report.zip", bomb)
+        assert not is_run_or_refused(folder / "report.zip", bomb)
         assert tracemalloc.get_traced_memory()[1] < 150e6
     finally:
         tracemalloc.stop()
@@ -176,19 +186,28 @@ def test_a_bomb_takes_bounded_memory(folder, name):
 
 
 @pytest.fixture(scope="module")
-def recorded():
-    return min((ROOT / "results").glob("*.json"), key=lambda path: path.stat().st_size).read_bytes()
+def recorded(tmp_path_factory):
+    rows = {"list": sum, "tuple": lambda x: sum(tuple(x))}
+    comparison = xh.compare(rows, [1.0, 2.0], rounds=6, block=1e-9, budget=0)
+    path = xh.record("sums", comparison, "two numbers", tmp_path_factory.mktemp("recorded"))
+    return path.read_bytes()
 
 
 def is_shown_or_skipped(path, data):
+    """Whether these bytes are a result."""
     path.write_bytes(data)
-    results, skipped = read_results(path)
+    results, skipped = xh.read_results(path)
+    path.unlink()
     assert len(results) + len(skipped) == 1
     assert all(map(is_one_line, skipped.values()))
     for result in results:
-        assert str(result.comparison).replace("\n", "").isprintable()
         assert is_one_line(result.title)
-    path.unlink()
+        assert_shown_safely(result.comparison)
+    return bool(results)
+
+
+def test_what_was_recorded_here_is_shown(folder, recorded):
+    assert is_shown_or_skipped(folder / "result.json", recorded)
 
 
 @tried
@@ -204,83 +223,59 @@ def test_parts_of_a_result(folder, recorded, data):
     is_shown_or_skipped(folder / "result.json", json.dumps(content).encode())
 
 
-# What was found among other versions
-
-SUITE = Suite(1, {"a test": "why"})
-FOUND = Found("oldest", "3.11", True, "Linux", {"numpy": "2"}, {"numpy": ("1", "2")}, SUITE, SUITE)
-
-
-@tried
-@given(data=st.data())
-def test_parts_of_what_was_found(folder, data):
-    below = folder / "versions"
-    below.mkdir(exist_ok=True)
-    content = replaced(data.draw, json.loads(json.dumps(asdict(FOUND))))
-    (below / FILE).write_text(json.dumps(content), encoding="utf-8")
-    try:
-        (found,) = kept(below)
-    except UsageError as error:
-        assert is_one_line(str(error)) and FILE in str(error)
-        return
-    assert "".join(table_of([found]).split("\n")).isprintable()
-    lines = issue_of([found], 1).split("\n")
-    assert all(map(str.isprintable, lines)) and sum(line.startswith("## ") for line in lines) == 1
-
-
-# Tables
+# What is shown
 
 
 class Tags(HTMLParser):
-    """The tags of a page, in their order."""
+    """The tags of a page, in their order, and all of their attributes."""
 
     def __init__(self, page):
         super().__init__()
-        self.found = []
+        self.found, self.attributes = [], set()
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
         self.found.append(tag)
+        self.attributes |= {name for name, _ in attrs}
 
 
-CELLS = LEAVES | st.floats().map(Seconds) | st.floats().map(Bytes)
+def assert_shown_safely(shown):
+    """Nothing in it steers a terminal, and no tag in its HTML is more than a part of a table."""
+    assert "".join(str(shown).split("\n")).isprintable()
+    page = Tags(shown._repr_html_())
+    assert set(page.found) <= set("p div table thead tbody tr th td span".split())
+    assert page.attributes <= {"style", "class"}
+
+
+CELLS = LEAVES | st.floats(0, 1e9).map(xh.Seconds)
 
 
 @tried
 @given(TEXT, st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n))))
 def test_any_table(text, rows):
     columns = len(rows[0]) if rows else 1
-    table = tabulate(text, [text] * columns, rows)
-    lines = str(table).split("\n")
-    assert len(lines) == len(rows) + 3 and all(map(str.isprintable, lines))
+    table = xh.tabulate(text, [text] * columns, rows)
+    usual = xh.tabulate("text", ["text"] * columns, [["text"] * columns] * len(rows))
+    assert_shown_safely(table)
+    assert len(str(table).split("\n")) == len(str(usual).split("\n"))
     tags = Tags(table._repr_html_()).found
-    assert set(tags) <= set("p table thead tbody tr th td span".split())
     assert (tags.count("th"), tags.count("td")) == (columns, columns * len(rows))
 
 
-# Parameters
+HOSTILE = "<img src=x onerror=go()>\x1b[2J\u202e</td>\n|<b>"
 
 
-def taken(kind, words, texts):
-    """The value that the texts stand for; UsageError where there is none."""
-    try:
-        return value_of(Parameter("size", kind, "8", words), texts)
-    except UsageError as error:
-        assert is_one_line(str(error)) and str(error).startswith("size ")
-        return UsageError
+def test_names_and_errors_are_text(tf, tmp_path):
+    def fails(x):
+        raise ValueError(HOSTILE)
 
+    def named(x):
+        return {HOSTILE: x}
 
-@tried
-@given(st.integers(), st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 64))
-def test_a_number_is_taken_when_it_keeps_to_the_words(value, low, high, step):
-    words = f"how many, at least {low:,}, at most {high:,}, a multiple of {step}"
-    allowed = low <= value <= high and value % step == 0
-    assert in_range(value, words) == allowed
-    assert taken("int", words, [str(value)]) == (value if allowed else UsageError)
-
-
-@tried
-@given(st.sampled_from(["int", "bool", "str", "list[str]"]), st.lists(TEXT, min_size=1, max_size=3))
-def test_any_text_for_a_parameter(kind, texts):
-    value = taken(kind, 'of which "graph" or "XLA"', texts)
-    kinds = {"int": int, "bool": bool, "str": str, "list[str]": list}
-    assert value is UsageError or type(value) is kinds[kind]
+    named.__name__ = HOSTILE
+    comparison = xh.compare(
+        {HOSTILE: sum, "fails": fails}, [1, 2], rounds=2, budget=0, strict=False
+    )
+    for shown in (comparison, xh.check(named, tf.ones([2])), xh.check(fails, tf.ones([2]))):
+        assert "onerror" in str(shown)
+        assert_shown_safely(shown)

@@ -7,7 +7,7 @@ import cattrs
 import numpy as np
 import pytest
 
-from tests.xla_helpers.gallery import by_name
+from tests.gallery import by_name
 from xla_helpers.agreement import Difference
 from xla_helpers.checking import Check, Outcome
 from xla_helpers.deciding.agreements import (

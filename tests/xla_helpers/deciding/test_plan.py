@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.xla_helpers.gallery import by_name
+from tests.gallery import by_name
 from xla_helpers.deciding.findings import Padded, Shape
 from xla_helpers.deciding.plan import case_of, described
 

@@ -1,7 +1,7 @@
-"""Models that no notebook knows, each with what is true about it: the helpers must say the same.
+"""Models that no notebook knows. One line above each says what is known of it.
 
-Each builder takes TensorFlow, which the fixture `tf` has started, and returns what a reader would
-give to a helper: a function, its arguments, its keyword arguments.
+A builder takes TensorFlow, which the fixture `tf` has started, and returns a call as a reader has
+it: what is called, its arguments, its keyword arguments.
 """
 
 import tempfile
@@ -13,67 +13,79 @@ from typing import NamedTuple
 
 import numpy as np
 
-HISTORY = []  # what `a_list_that_grows` appends to
 ALIVE = []  # what TensorFlow's functions hold weakly: their variables, and the object of a method
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A call and the truth about it.
+    """A call and what is known of it.
 
-    build: takes TensorFlow, returns (fn, args, kwargs). changes: a part of the name of each
-    variable that the call changes. draws: the operations that draw random numbers, each with its
-    layer. refused: the operations that XLA has no code for, each with its layer. kept: what the
-    call changes and nobody can put back, a part of its text. eager: whether there is Python to
-    run eagerly. same: whether XLA on a CPU gives what the graph gives. slow: takes seconds.
+    truth: "same", "different", "refused" or "not compared": what can be said of its modes. why: in
+    words, where that is not plain. refuses: the operations that XLA has no code for, each with its
+    layer. draws: the same for those that draw random numbers. changes: a part of the name of each
+    variable that a call changes. lasts: the operations whose effects nobody can put back. python:
+    whether there is Python to run eagerly.
     """
 
     name: str
     build: Callable
-    changes: tuple[str, ...] = ()
+    truth: str
+    why: str = ""
+    refuses: dict[str, str] = field(default_factory=dict)
     draws: dict[str, str] = field(default_factory=dict)
-    refused: dict[str, str] = field(default_factory=dict)
-    kept: tuple[str, ...] = ()
-    eager: bool = True
-    same: bool = True
-    slow: bool = False
+    changes: tuple[str, ...] = ()
+    lasts: tuple[str, ...] = ()
+    python: bool = True
 
     @property
     def modes(self):
-        return ["eager", "graph", "XLA"] if self.eager else ["graph", "XLA"]
-
-    @property
-    def agrees(self):
-        """Whether nothing at all sets its modes apart."""
-        return self.same and not self.refused
+        return ["eager", "graph", "XLA"] if self.python else ["graph", "XLA"]
 
 
 GALLERY: list[Model] = []
 
 
-def model(**facts):
-    """Hang the call that a builder makes in the gallery, under the builder's name."""
+def agrees(**facts):
+    """All modes give the same result, and leave the same values in variables."""
+    return _hang("same", **facts)
 
+
+def differs(why, **facts):
+    """Some mode gives another result, or a result instead of an error."""
+    return _hang("different", why=why, **facts)
+
+
+def refused(operations, **facts):
+    """XLA has no code for these operations."""
+    return _hang("refused", refuses=operations, **facts)
+
+
+def not_comparable(why, **facts):
+    """Nobody can say which result is right: it may be another one in each call."""
+    return _hang("not compared", why=why, **facts)
+
+
+def _hang(truth, **facts):
     def hang(build):
-        GALLERY.append(Model(build.__name__, build, **facts))
+        GALLERY.append(Model(build.__name__, build, truth, **facts))
         return build
 
     return hang
+
+
+def by_name(name):
+    """One of the gallery."""
+    return next(model for model in GALLERY if model.name == name)
 
 
 def numbers(*shape, seed=0):
     return np.random.default_rng(seed).normal(size=shape).astype(np.float32)
 
 
-def by_name(name):
-    """One of the gallery."""
-    return next(each for each in GALLERY if each.name == name)
-
-
 # Models made of Keras layers
 
 
-@model()
+@agrees()
 def words_of_varying_length(tf):
     keras = tf.keras
     layers = [keras.layers.Embedding(20, 8, mask_zero=True), keras.layers.LSTM(6)]
@@ -81,9 +93,9 @@ def words_of_varying_length(tf):
     return keras.Sequential([*layers, keras.layers.Dense(2)]), (words,), {}
 
 
-@model(
+@refused(
+    {"ImageProjectiveTransformV3": "augmentation/zoom"},
     draws={"StatelessRandomUniformV2": "augmentation/flip"},
-    refused={"ImageProjectiveTransformV3": "augmentation/zoom"},
     changes=("seed_generator",),
 )
 def augmentation_before_a_base(tf):
@@ -96,7 +108,7 @@ def augmentation_before_a_base(tf):
     return keras.Model(images, outputs), (numbers(2, 12, 12, 3),), {"training": True}
 
 
-@model()
+@agrees()
 def two_inputs_by_name(tf):
     keras, layers = tf.keras, tf.keras.layers
     inputs = {"left": keras.Input([5], name="left"), "right": keras.Input([3], name="right")}
@@ -105,7 +117,7 @@ def two_inputs_by_name(tf):
     return keras.Model(inputs, outputs), ({"left": numbers(2, 5), "right": numbers(2, 3)},), {}
 
 
-@model(changes=("memory",))
+@agrees(changes=("memory",))
 def a_network_with_a_memory(tf):
     keras = tf.keras
     shape = keras.Input(batch_shape=[2, 4, 3])
@@ -113,27 +125,22 @@ def a_network_with_a_memory(tf):
     return keras.Sequential([shape, memory]), (numbers(2, 4, 3),), {}
 
 
-@model(changes=("moving_mean", "moving_variance"))
-def batch_normalisation_in_training(tf):
-    keras = tf.keras
-    layers = [keras.layers.Dense(4), keras.layers.BatchNormalization()]
-    return keras.Sequential([keras.Input([3]), *layers]), (numbers(8, 3),), {"training": True}
-
-
-@model(draws={"StatelessRandomUniformV2": "drop"}, changes=("seed",), same=False)
+@not_comparable(
+    "it draws which numbers to drop", draws={"StatelessRandomUniformV2": "drop"}, changes=("seed",)
+)
 def dropout_in_training(tf):
     keras = tf.keras
     layers = [keras.layers.Dense(64), keras.layers.Dropout(0.5, name="drop")]
     return keras.Sequential([keras.Input([3]), *layers]), (numbers(8, 3),), {"training": True}
 
 
-@model()
+@agrees()
 def dropout_at_rest(tf):
     fn, args, _ = dropout_in_training(tf)
     return fn, args, {"training": False}
 
 
-@model()
+@agrees()
 def a_subclassed_model(tf):
     class Tower(tf.keras.Model):
         def __init__(self):
@@ -147,7 +154,7 @@ def a_subclassed_model(tf):
     return Tower(), (numbers(2, 3),), {}
 
 
-@model(refused={"LookupTableFindV2": "words"})
+@refused({"LookupTableFindV2": "words"})
 def words_at_the_end(tf):
     keras, layers = tf.keras, tf.keras.layers
     inputs = keras.Input([3])
@@ -156,7 +163,7 @@ def words_at_the_end(tf):
     return keras.Model(inputs, lookup(best)), (numbers(2, 3),), {}
 
 
-@model(refused={"StringLower": "tokens"})
+@refused({"StringLower": "tokens"})
 def text_at_the_start(tf):
     keras, layers = tf.keras, tf.keras.layers
     tokens = layers.TextVectorization(vocabulary=["the", "cat"], name="tokens")
@@ -164,7 +171,7 @@ def text_at_the_start(tf):
     return keras.Model(text, layers.Embedding(9, 2)(tokens(text))), (np.array(["the cat"]),), {}
 
 
-@model()
+@agrees()
 def a_model_of_keras_2(tf):
     """What transformers makes: a library of its own, whose layers are no Keras 3 layers."""
     import tf_keras as keras
@@ -173,10 +180,19 @@ def a_model_of_keras_2(tf):
     return keras.Sequential(layers), (numbers(2, 3),), {}
 
 
+@agrees(python=False)
+def a_model_exported_by_keras(tf):
+    keras = tf.keras
+    layers = [keras.layers.Dense(4, "relu"), keras.layers.Dense(2)]
+    folder = str(Path(_folder().name) / "exported")
+    keras.Sequential([keras.Input([3]), *layers]).export(folder, verbose=False)
+    return folder, (numbers(2, 3),), {}
+
+
 # Training steps
 
 
-@model(changes=("weights", "bias"))
+@agrees(changes=("weights", "bias"))
 def a_step_of_descent_by_hand(tf):
     weights = tf.Variable(numbers(3, 2), name="weights")
     bias = tf.Variable(tf.zeros(2), name="bias")
@@ -192,7 +208,7 @@ def a_step_of_descent_by_hand(tf):
     return step, (numbers(4, 3), numbers(4, 2, seed=1)), {}
 
 
-@model(changes=("kernel", "bias", "iteration", "momentum", "velocity"))
+@agrees(changes=("kernel", "bias", "iteration", "momentum", "velocity"))
 def an_optimiser_made_on_the_first_call(tf):
     keras = tf.keras
     network = keras.Sequential([keras.Input([3]), keras.layers.Dense(2)])
@@ -209,7 +225,25 @@ def an_optimiser_made_on_the_first_call(tf):
     return step, (numbers(4, 3), numbers(4, 2, seed=1)), {}
 
 
-@model(changes=("total",))
+@agrees(changes=("kernel", "moving_mean", "iteration"))
+def a_step_of_a_convolution(tf):
+    keras, layers = tf.keras, tf.keras.layers
+    parts = [layers.Conv2D(4, 3, activation="relu"), layers.BatchNormalization(), layers.Flatten()]
+    network = keras.Sequential([keras.Input([8, 8, 3]), *parts, layers.Dense(2)])
+    optimiser = keras.optimizers.SGD(0.1)
+    how_wrong = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def step(images, labels):
+        with tf.GradientTape() as tape:
+            loss = how_wrong(labels, network(images, training=True))
+        variables = network.trainable_variables
+        optimiser.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return loss
+
+    return step, (numbers(8, 8, 8, 3), np.arange(8) % 2), {}
+
+
+@agrees(changes=("total",))
 def nothing_but_a_side_effect(tf):
     total = tf.Variable(tf.zeros(3), name="total")
 
@@ -219,7 +253,7 @@ def nothing_but_a_side_effect(tf):
     return add, (numbers(3),), {}
 
 
-@model(changes=("scale",))
+@agrees(changes=("scale",))
 def a_variable_made_on_the_first_call(tf):
     class Lazy(tf.Module):
         scale = None
@@ -240,25 +274,22 @@ class Encoded(NamedTuple):
     attention: object
 
 
-@model()
+@agrees()
 def an_encoder_written_by_hand(tf):
     class Encoder(tf.Module):
-        def __init__(self, width):
-            super().__init__(name="encoder")
-            self.projections = {
-                key: tf.Variable(numbers(width, width, seed=i), name=key)
-                for i, key in enumerate(("query", "key", "value"))
-            }
+        def __init__(self):
+            super().__init__()
+            self.weights = [tf.Variable(numbers(9, 9, seed=i)) for i in range(3)]
 
         def __call__(self, x):
-            query, key, value = (x @ self.projections[key] for key in ("query", "key", "value"))
+            query, key, value = (x @ weights for weights in self.weights)
             attention = tf.nn.softmax(query @ tf.linalg.matrix_transpose(key) / 3.0)
             return Encoded(x + attention @ value, attention)
 
-    return Encoder(9), (numbers(2, 6, 9),), {}
+    return Encoder(), (numbers(2, 6, 9),), {}
 
 
-@model()
+@agrees()
 def a_loop_until_it_is_small(tf):
     def halve(x):
         steps = 0
@@ -269,7 +300,24 @@ def a_loop_until_it_is_small(tf):
     return halve, (numbers(5),), {}
 
 
-@model()
+@agrees(changes=("state",))
+def a_loop_that_keeps_a_state(tf):
+    class Smoothed(tf.Module):
+        def __init__(self):
+            super().__init__()
+            self.state = tf.Variable(tf.zeros(3), name="state")
+
+        def __call__(self, rows):
+            state = self.state.read_value()
+            for row in rows:
+                state = 0.9 * state + 0.1 * tf.tanh(row)
+            self.state.assign(state)
+            return state
+
+    return Smoothed(), (numbers(6, 3),), {}
+
+
+@agrees()
 def a_mask_by_keyword(tf):
     weights = tf.Variable(numbers(4, 4), name="weights")
 
@@ -281,7 +329,7 @@ def a_mask_by_keyword(tf):
     return score, (numbers(3, 4),), {"mask": np.array([True, False, True, True]), "training": True}
 
 
-@model(refused={"EagerPyFunc": ""}, kept=("EagerPyFunc",))
+@refused({"EagerPyFunc": ""}, lasts=("EagerPyFunc",))
 def python_inside(tf):
     def clip(x):
         return tf.py_function(lambda x: np.clip(x, -1, 1), [x], tf.float32) * 2
@@ -289,16 +337,7 @@ def python_inside(tf):
     return clip, (numbers(5),), {}
 
 
-@model(kept=("HISTORY",))
-def a_list_that_grows(tf):
-    def double(x):
-        HISTORY.append(1)
-        return 2 * x
-
-    return double, (numbers(3),), {}
-
-
-@model(kept=("calls",))
+@agrees()
 def a_number_that_counts(tf):
     class Counted(tf.Module):
         calls = 0
@@ -310,13 +349,13 @@ def a_number_that_counts(tf):
     return Counted(), (numbers(3),), {}
 
 
-@model(refused={"IteratorGetNext": ""}, kept=("Iterator",), same=False)
+@refused({"IteratorGetNext": ""}, lasts=("IteratorGetNext",))
 def a_pipeline_that_goes_on(tf):
     batches = iter(tf.data.Dataset.range(100))
     return (lambda x: x + tf.cast(next(batches), tf.float32)), (numbers(3),), {}
 
 
-@model(refused={"LookupTableInsertV2": "", "LookupTableFindV2": ""}, kept=("Lookup",))
+@refused({"LookupTableInsertV2": "", "LookupTableFindV2": ""}, lasts=("LookupTableInsertV2",))
 def a_table_that_is_written(tf):
     table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, default_value=-1)
 
@@ -327,7 +366,7 @@ def a_table_that_is_written(tf):
     return insert, (np.int64([1, 2]),), {}
 
 
-@model()
+@agrees()
 def a_wrapper_of_a_compiled_function(tf):
     compiled = tf.function(lambda x: tf.tanh(x) + 1.0, jit_compile=True)
 
@@ -339,7 +378,7 @@ def a_wrapper_of_a_compiled_function(tf):
     return wrapped, (numbers(3),), {"times": 3}
 
 
-@model(changes=("state",))
+@agrees(changes=("state",))
 def a_method_that_is_compiled(tf):
     class Filter(tf.Module):
         def __init__(self):
@@ -355,12 +394,16 @@ def a_method_that_is_compiled(tf):
     return ALIVE[-1].step, (numbers(3),), {}
 
 
-@model(draws={"RandomStandardNormal": ""}, kept=("RandomStandardNormal",), same=False)
+@not_comparable(
+    "the stream goes on with each call",
+    draws={"RandomStandardNormal": ""},
+    lasts=("RandomStandardNormal",),
+)
 def noise_from_a_stream(tf):
     return (lambda x: x + tf.random.normal(x.shape)), (numbers(8),), {}
 
 
-@model(draws={"StatelessRandomNormalV2": ""}, same=False)
+@not_comparable("XLA draws other numbers", draws={"StatelessRandomNormalV2": ""})
 def noise_from_a_seed(tf):
     def noisy(x, seed):
         return x + tf.random.stateless_normal(x.shape, seed, alg="philox")
@@ -368,13 +411,15 @@ def noise_from_a_seed(tf):
     return noisy, (numbers(8), np.int32([1, 2])), {}
 
 
-@model(draws={"StatelessRandomNormalV2": ""}, changes=("StateVar",), same=False)
+@not_comparable(
+    "XLA draws other numbers", draws={"StatelessRandomNormalV2": ""}, changes=("StateVar",)
+)
 def noise_from_a_generator(tf):
     generator = tf.random.Generator.from_seed(1, alg="philox")
     return (lambda x: x + generator.normal(x.shape)), (numbers(8),), {}
 
 
-@model(draws={"numpy.random": ""}, kept=("numpy.random",), same=False)
+@not_comparable("a graph keeps the numbers that NumPy drew when it was traced")
 def noise_from_numpy(tf):
     return (lambda x: x + np.random.normal(size=x.shape).astype("float32")), (numbers(8),), {}
 
@@ -382,19 +427,19 @@ def noise_from_numpy(tf):
 # Arguments of other kinds
 
 
-@model()
+@agrees()
 def rows_of_unequal_length(tf):
     rows = tf.ragged.constant([[1.0, 2.0, 3.0], [4.0], []])
     return (lambda rows: tf.reduce_sum(rows * 2.0, axis=1)), (rows,), {}
 
 
-@model(refused={"SparseTensorDenseMatMul": ""})
+@refused({"SparseTensorDenseMatMul": ""})
 def a_table_that_is_mostly_empty(tf):
     table = tf.sparse.from_dense([[0.0, 2.0, 0.0], [1.0, 0.0, 0.0]])
     return (lambda table, x: tf.sparse.sparse_dense_matmul(table, x)), (table, numbers(3, 2)), {}
 
 
-@model()
+@agrees()
 def numbers_of_half_and_complex(tf):
     def spectrum(x):
         return {
@@ -405,7 +450,7 @@ def numbers_of_half_and_complex(tf):
     return spectrum, (numbers(8),), {}
 
 
-@model()
+@agrees()
 def not_a_number(tf):
     return (lambda x: {"nan": x / x, "inf": 1 / x, "none": None}), (np.float32([0, 1]),), {}
 
@@ -436,24 +481,24 @@ def _saved(tf):
     return folder
 
 
-@model(eager=False, changes=("count",))
+@agrees(python=False, changes=("count",))
 def a_saved_model_by_its_folder(tf):
     return _saved(tf), (numbers(4, 3),), {}
 
 
-@model(eager=False, changes=("count",))
+@agrees(python=False, changes=("count",))
 def a_saved_model_by_its_signature(tf):
     loaded = tf.saved_model.load(_saved(tf))
     ALIVE.append(loaded)
     return loaded.signatures["serving_default"], (), {"x": tf.constant(numbers(4, 3))}
 
 
-@model(eager=False, changes=("count",))
+@agrees(python=False, changes=("count",))
 def a_saved_model_loaded(tf):
     return tf.saved_model.load(_saved(tf)), (numbers(4, 3),), {}
 
 
-@model(eager=False, changes=("total",))
+@agrees(python=False, changes=("total",))
 def a_concrete_function(tf):
     total = tf.Variable(0.0, name="total")
     ALIVE.append(total)
@@ -469,25 +514,7 @@ def a_concrete_function(tf):
 # Numbers of other sizes
 
 
-@model(slow=True, changes=("moving_mean", "moving_variance"))
-def the_weights_of_a_mobilenet(tf):
-    """The moving means before which the mean is zero are rounding alone, about 1e-10.
-
-    The first blocks have such means, so the other thirteen are left out.
-    """
-    whole = tf.keras.applications.MobileNetV2(
-        input_shape=(32, 32, 3), alpha=0.35, weights=None, include_top=False
-    )
-    network = tf.keras.Model(whole.input, whole.get_layer("block_3_project_BN").output)
-
-    def statistics(x):
-        network(x, training=True)
-        return {variable.path: variable + 0 for variable in network.variables}
-
-    return statistics, (numbers(16, 32, 32, 3),), {}
-
-
-@model()
+@agrees()
 def a_slope_that_is_zero_but_for_rounding(tf):
     """A bias before a normalisation: of its slope only rounding is left."""
     weights, bias = tf.Variable(numbers(6, 4)), tf.Variable(tf.zeros(4))
@@ -502,7 +529,7 @@ def a_slope_that_is_zero_but_for_rounding(tf):
     return slopes, (numbers(32, 6),), {}
 
 
-@model(same=False)
+@differs("eagerly it is half as large")
 def tiny_numbers_alone(tf):
     """A difference is one however small the numbers are, when there are no larger ones."""
 
@@ -510,3 +537,53 @@ def tiny_numbers_alone(tf):
         return x * (1e-12 if tf.executing_eagerly() else 2e-12)
 
     return tiny, (np.float32([1.0, 2.0]),), {}
+
+
+# What the modes do not agree on, and what is no result
+
+
+@differs("XLA shifts all bits out, a graph no more than 31 places")
+def a_shift_beyond_the_last_bit(tf):
+    return (lambda x, by: tf.bitwise.left_shift(x, by)), (np.int32([1, 1]), np.int32([3, 40])), {}
+
+
+@differs("XLA takes an entry that is there")
+def an_index_that_is_not_there(tf):
+    return (lambda table, ids: tf.gather(table, ids)), (numbers(4, 2), np.int32([1, 9])), {}
+
+
+@differs("XLA leaves out the check")
+def a_check_of_the_input(tf):
+    def root(x):
+        tf.debugging.assert_non_negative(x)
+        return tf.sqrt(tf.abs(x))
+
+    return root, (np.float32([1.0, -1.0]),), {}
+
+
+@differs("only eager mode adds, though all return the same", changes=("total",))
+def an_update_that_a_graph_loses(tf):
+    total = tf.Variable([1.0, 2.0], name="total")
+
+    def add(x):
+        if tf.executing_eagerly():
+            total.assign_add(x)
+        return x + 0.0
+
+    return add, (np.float32([1.0, 1.0]),), {}
+
+
+@not_comparable("it counts its calls in Python")
+def a_result_that_counts(tf):
+    calls = []
+
+    def count(x):
+        calls.append(1)
+        return x + len(calls)
+
+    return count, (np.float32(1.0),), {}
+
+
+@not_comparable("there is no result")
+def nothing_at_all(tf):
+    return (lambda x: None), (numbers(3),), {}

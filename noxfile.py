@@ -55,7 +55,7 @@ def colab(session):
     pretend = 'import sys, types; sys.modules["google.colab"] = types.ModuleType("google.colab")'
     (packages / "pretend.pth").write_text(pretend, encoding="utf-8")
     # The first cell fetches this project from its address: here, the last commit of this clone.
-    address = "https://github.com/OWNER/xla-tensorflow-notebooks"
+    address = nox.project.load_toml("pyproject.toml")["project"]["urls"]["Repository"]
     session.env |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_VALUE_0": address}
     session.env |= {"GIT_CONFIG_KEY_0": f"url.{Path.cwd()}.insteadOf", "PIP_CONSTRAINT": str(stock)}
     for notebook in session.posargs or KINDS:

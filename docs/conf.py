@@ -17,10 +17,8 @@ myst_heading_slug_func = "conf.anchor"
 highlight_language = "none"
 default_role = "py:obj"
 add_module_names = False
-autodoc_typehints_format = "short"
 html_theme = "furo"
 html_copy_source = html_use_index = html_domain_indices = False
-html_show_sphinx = html_show_copyright = False
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 

@@ -110,7 +110,12 @@ def test_parameters_are_annotated(path):
     assert len(cells) == 1
     for line in lines(cells[0]):
         assert re.fullmatch(r"\w+: \w+(\[.+\])? = .+  # .+", line), line
-    assert len(inspect_notebook(str(path))) == len(lines(cells[0]))
+    known = inspect_notebook(str(path))
+    assert len(known) == len(lines(cells[0]))
+    ranges = code_cells(read(path))[code_cells(read(path)).index(cells[0]) + 1].source
+    for name, parameter in known.items():
+        limited = re.search(r"at (least|most)", parameter["help"])
+        assert not limited or re.search(rf"assert .*\b{name}\b", ranges), f"{name} has no range"
 
 
 @every_notebook

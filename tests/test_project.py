@@ -324,6 +324,6 @@ def test_an_address_reaches_every_link_and_nothing_else(tmp_path):
     readme = (tmp_path / "README.md").read_text()
     assert "OWNER/" not in readme and "me/notes" not in readme
     assert other.read_text() == f"github.com/{PLACEHOLDER}-two"
-    assert "git clone https://github.com/you/n.b\ncd n.b\n" in readme
+    assert "git clone https://github.com/you/n.b xla\ncd xla\n" in readme
     assert write(PLACEHOLDER).returncode == 0
     assert {path: path.read_text() for path in before} == before

@@ -16,11 +16,9 @@ def main(new=""):
         return 2
     text = PROJECT.read_text(encoding="utf-8")
     (old,) = re.findall(rf'(?m)^Repository = "https://github\.com/({ADDRESS})"$', text)
-    names = [address.partition("/")[2] for address in (old, new)]
     for path in [*(path for page in PAGES for path in sorted(ROOT.glob(page))), PROJECT]:
         text = path.read_text(encoding="utf-8")
         written = re.sub(rf"(?<=[/\"]){re.escape(old)}(?![\w-])", new, text)
-        written = re.sub(rf"(?m)^(\s*cd ){re.escape(names[0])}$", rf"\g<1>{names[1]}", written)
         if written != text:
             path.write_text(written, encoding="utf-8")
             print(f"  {path.relative_to(ROOT)}")

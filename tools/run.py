@@ -44,7 +44,8 @@ def main(words):
     top.add_argument("--without-gpu", action="store_true", help="go on where one is not seen")
     options = top.parse_args(words)
     try:
-        jobs = {path: values_for(path, options.p) for path in chosen(options.notebooks)}
+        paths = sorted(set(map(meant_by, options.notebooks))) or EVERY
+        jobs = {path: values_for(path, options.p) for path in paths}
     except (ValueError, yaml.YAMLError) as error:
         top.error(" ".join(str(error).split()))
     if unknown := {name for name, _ in options.p} - {name for own in jobs.values() for name in own}:
@@ -56,12 +57,8 @@ def main(words):
     return run_all(jobs, options.in_place)
 
 
-def chosen(names):
-    """The notebooks that are meant by number, name or file; every one when nothing is named."""
-    return sorted({meant_by(name) for name in names}) or EVERY
-
-
 def meant_by(name):
+    """The notebook of this number, name or file."""
     for path in [*EVERY, Path("tools/report.ipynb")]:
         if Path(name).stem == path.stem or name.zfill(2) == path.name[:2]:
             return path

@@ -22,8 +22,8 @@ DEFINES = r"(?m)^(?:def {name}\b|[^#(\n]*\b{name}\b[^(\n]*(?<![=!<>])=(?!=))"
 def not_yet(*names: str) -> Iterator[None]:
     """Say in one line what a learner's answer still lacks, or that it is right.
 
-    The checks of the workshop's exercises run inside it, so that an open exercise stops nobody.
-    What a check prints explains the answer, and is shown only below "Right.".
+    The checks of exercises run inside it, so that an open exercise stops nobody. What a check
+    prints explains the answer, and is shown only below "Right.". Introduced in notebook 01.
 
     names: what the cell of the exercise defines. When that cell has just ended with an error,
         they are forgotten, so that no earlier answer is judged in its place.

@@ -56,7 +56,9 @@ def colab(session):
     (packages / "pretend.pth").write_text(pretend, encoding="utf-8")
     # The first cell fetches this project from its address: here, the last commit of this clone.
     address = nox.project.load_toml("pyproject.toml")["project"]["urls"]["Repository"]
-    session.env |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_VALUE_0": address}
-    session.env |= {"GIT_CONFIG_KEY_0": f"url.{Path.cwd()}.insteadOf", "PIP_CONSTRAINT": str(stock)}
+    session.env["PIP_CONSTRAINT"] = str(stock)
+    session.env["GIT_CONFIG_COUNT"] = "1"
+    session.env["GIT_CONFIG_KEY_0"] = f"url.{Path.cwd()}.insteadOf"
+    session.env["GIT_CONFIG_VALUE_0"] = address
     for notebook in session.posargs or KINDS:
         session.run("papermill", notebook, os.devnull, "--cwd", "notebooks", "--no-progress-bar")

@@ -100,6 +100,8 @@ def decide(model, given):
     lesson.cells = [c for c in lesson.cells if "lesson" not in c.metadata.get("tags", [])]
     page = BUILD / "decide" / f"{Path(file).stem}-{function}.ipynb"
     page.parent.mkdir(parents=True, exist_ok=True)
+    for old in (page, page.with_suffix(".html")):
+        old.unlink(missing_ok=True)
     source = page.with_name(f".{page.name}")
     nbformat.write(lesson, source)
     failure = run(source, values, page)

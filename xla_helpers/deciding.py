@@ -27,6 +27,17 @@ HALF = 0.5  # of the calls: a plan of which less was raced is not decided
 LONG = 5.0  # seconds of a check, from which on a race has as few rounds as an interval needs
 FEW_ROUNDS = 8
 
+SETTINGS = {
+    "kwargs": {},
+    "candidates": {},
+    "worst": (),
+    "calls": 10_000,
+    "tolerance": TOLERANCE,
+    "floor": 1.05,
+    "budget": 20.0,
+}
+"""What holds unless said."""
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -40,12 +51,13 @@ class Shape:
 class Decision:
     """What was found, and what to use. It shows itself as the verdict, with notes below it.
 
-    plan: shape in words to `Shape`, the most frequent first. checks: shape to `Check`. worst: the
-    checks of inputs that should fail. races: shape to `Comparison`, where there was time. calls:
-    how many there will be. floor: how many times faster than the graph all of them together must
-    be, first calls included, to be worth it.
+    fn: what was called. plan: shape in words to `Shape`, the most frequent first. checks: shape to
+    `Check`. worst: the checks of inputs that should fail. races: shape to `Comparison`, where there
+    was time. calls: how many there will be. floor: how many times faster than the graph all of them
+    together must be, first calls included, to be worth it.
     """
 
+    fn: Callable
     plan: Mapping[str, Shape]
     checks: Mapping[str, Check]
     worst: tuple[Check, ...]
@@ -106,7 +118,7 @@ class Decision:
         return self._once(label) + calls * self._steady(label)
 
     def repaid(self, label: str) -> float:
-        """Calls after which a candidate has repaid what its first calls cost; infinity for never."""
+        """Calls after which a candidate has repaid its first calls; infinity for never."""
         once = self._once(label) - self._once("graph")
         saved = self._steady("graph") - self._steady(label)
         return max(0.0, once / saved) if saved > 0 else math.inf
@@ -219,61 +231,81 @@ def decide(
     *,
     kwargs: Mapping | None = None,
     candidates: Mapping[str, Callable] | None = None,
-    worst: Iterable = (),
-    step: bool = False,
-    calls: int = 10_000,
-    tolerance: float = TOLERANCE,
-    floor: float = 1.05,
-    budget: float = 20.0,
+    worst: Iterable | None = None,
+    step: bool | None = None,
+    calls: int | None = None,
+    tolerance: float | None = None,
+    floor: float | None = None,
+    budget: float | None = None,
 ) -> Decision:
     """Check and race a model as a graph and compiled, for each shape of its calls, and choose.
 
     what: whatever `check` takes; or a text, "path/file.py:make", that names a function without
-    arguments, which returns (what, batches), or (what, batches, options by name). batches: example
-    calls; a tuple holds the positional arguments of one call, anything else is its only argument.
-    Their shapes, and how often each comes, are the plan. kwargs: keyword arguments of every call.
-    candidates: more to race, label to function, such as "XLA, padded". worst: inputs that should
-    fail, in the form of `batches`. step: whether `what` is a compiled Keras model of which a
-    training step is meant. calls: how many there will be. tolerance: the relative difference of
+    arguments, which returns (what, batches), or (what, batches, options), where options are those
+    below by name; what is given here counts more. batches: example calls; a tuple holds the
+    positional arguments of one call, anything else is its only argument. Their shapes, and how
+    often each comes, are the plan. kwargs: keyword arguments of every call. candidates: more to
+    race, label to function, such as "XLA, padded". worst: inputs that should fail, in the form of
+    `batches`. step: whether `what` is a compiled Keras model of which a training step is meant.
+    calls: how many there will be, 10,000 unless said. tolerance: the relative difference of
     results that is allowed. floor: how many times faster than the graph all calls must be, first
-    calls included. budget: seconds, after which no further shape is raced.
-    Introduced in notebook 13.
+    calls included, 1.05 unless said. budget: seconds, after which no further shape is raced, 20
+    unless said. Introduced in notebook 13.
 
     Returns: a `Decision`.
     Raises: TypeError or ValueError for arguments that make no sense, and where the graph fails.
     """
-    given = dict(kwargs=kwargs, candidates=candidates, worst=worst, step=step)
-    given |= dict(calls=calls, tolerance=tolerance, floor=floor, budget=budget)
+    given = {"kwargs": kwargs, "candidates": candidates, "worst": worst, "step": step}
+    given |= {"calls": calls, "tolerance": tolerance, "floor": floor, "budget": budget}
+    given = {name: value for name, value in given.items() if value is not None}
     if isinstance(what, str) and ":" in what:
-        made, own, options = _made(what)
-        return decide(made, own if batches is None else batches, **given | options)
-    check_count("calls", calls)
-    check_positive("floor", floor)
-    check_positive("budget", budget)
-    fn, kwargs = resolve(what.train_step if step else what), dict(kwargs or {})
-    plan, end = _plan_of(batches, step), time.monotonic() + budget
-    checks, races = {}, {}
+        what, own, options = _made(what)
+        return decide(what, own if batches is None else batches, **options | given)
+    settings = SETTINGS | given
+    check_count("calls", settings["calls"])
+    for name in ("floor", "budget"):
+        check_positive(name, settings[name])
+    fn = resolve(what.train_step if step else what)
+    plan = _plan_of(batches, step)
+    checks, races = _look(fn, plan, settings)
+    bad = [_check(fn, _args(one, step), settings) for one in settings["worst"]]
+    return Decision(fn, plan, checks, tuple(bad), races, settings["calls"], settings["floor"])
+
+
+def _look(fn, plan, settings):
+    """The checks and the races of each shape for which there is time."""
+    checks, races, end = {}, {}, time.monotonic() + settings["budget"]
     for shape, one in plan.items():
         if checks and time.monotonic() > end:
             break
         began = time.monotonic()
-        checks[shape] = found = check(fn, *one.args, tolerance=tolerance, **kwargs)
+        checks[shape] = found = _check(fn, one.args, settings)
         if "graph" in found.errors:
             raise ValueError(f"the graph fails with {shape}: {found['graph'].short}")
-        if candidates or not _why_not_xla(found):
-            rounds = FEW_ROUNDS if time.monotonic() - began > LONG else ROUNDS
-            options = {"rounds": rounds, "budget": budget / 4 * one.share, "tolerance": tolerance}
-            modes = _modes(fn) | dict(candidates or {})
-            races[shape] = compare(modes, *one.args, strict=False, **options, **kwargs)
-    found = [check(fn, *_args(bad, step), tolerance=tolerance, **kwargs) for bad in worst]
-    return Decision(plan, checks, tuple(found), races, calls, floor)
+        if settings["candidates"] or not _why_not_xla(found):
+            long = time.monotonic() - began > LONG
+            races[shape] = _race(fn, one, settings, FEW_ROUNDS if long else ROUNDS)
+    return checks, races
 
 
-def _modes(fn):
+def _check(fn, args, settings):
+    return check(fn, *args, tolerance=settings["tolerance"], **settings["kwargs"])
+
+
+def _race(fn, one, settings, rounds):
     import tensorflow as tf
 
     plain = plain_callable(fn)
-    return {"graph": tf.function(plain), "XLA": tf.function(plain, jit_compile=True)}
+    modes = {"graph": tf.function(plain), "XLA": tf.function(plain, jit_compile=True)}
+    return compare(
+        modes | dict(settings["candidates"]),
+        *one.args,
+        rounds=rounds,
+        budget=settings["budget"] / 4 * one.share,
+        tolerance=settings["tolerance"],
+        strict=False,
+        **settings["kwargs"],
+    )
 
 
 def _labels(race):

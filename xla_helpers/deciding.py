@@ -107,9 +107,7 @@ class Decision:
         if self._covered < HALF:
             return "more time, since less than half of the calls were raced"
         if self._gain(label, math.inf).low >= self.floor:
-            return (
-                f"more calls, since it has repaid its first calls after {self.repaid(label):,.0f}"
-            )
+            return f"more calls, since it is repaid after {self.repaid(label):,.0f}"
         alone = self._gain(label, self.calls, luck=1.0, scatter=1.0)
         return "more time, since its interval is wide" if alone.high > NARROW * alone.low else ""
 

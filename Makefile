@@ -5,7 +5,7 @@
 BIN := .venv/bin
 export PYTHONUTF8 := 1
 # Words on make's command line arrive letter by letter: make would take a $ in them for its own.
-GIVEN := PYTHON ACCELERATOR FOLDER NOTEBOOKS ARGS PARAMS MODEL RESULTS REPO XLA_RESULTS
+GIVEN := PYTHON ACCELERATOR FOLDER NOTEBOOKS PARAMS MODEL RESULTS REPO XLA_RESULTS
 as-it-is = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach name,$(GIVEN),$(if $(filter command,$(origin $(name))),$(call as-it-is,$(name))))
 # Where notebooks record their comparisons, for make report.
@@ -39,8 +39,8 @@ refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS=
 	WORDS="$$NOTEBOOKS" XLA_RESULTS="$$PWD/results" $(BIN)/python tools/run.py --in-place
 	$(BIN)/python tools/overview.py
 
-decide: set-up ## does XLA pay for a model? (MODEL=my_model:make ARGS="--calls 500")
-	set -f; $(BIN)/python -m xla_helpers decide "$$MODEL" $$ARGS
+decide: set-up ## does XLA pay for a model? (MODEL=my_model.py:make PARAMS="-p calls 500")
+	WORDS="$$PARAMS" $(BIN)/python tools/run.py --decide "$$MODEL"
 
 report: set-up ## one page: this machine beside published figures and others (RESULTS="here there")
 	$(BIN)/python tools/run.py report

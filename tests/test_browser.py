@@ -1,4 +1,4 @@
-"""The site, slides, report, a decision and JupyterLab in a real browser, with Chromium."""
+"""The site, slides, report and JupyterLab in a real browser, with Chromium."""
 
 import functools
 import http.server
@@ -16,9 +16,6 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 
 import pytest
-
-from tests.xla_helpers.deciding.cases import CASES
-from xla_helpers.deciding.page import write_page
 
 ROOT = Path(__file__).parents[1]
 NAMES = sorted(path.stem for path in ROOT.glob("notebooks/*.ipynb"))
@@ -71,9 +68,6 @@ def address(tmp_path_factory):
     (folder / ".venv").symlink_to(ROOT / ".venv")
     make = ["make", "--old-file=set-up", "site", "workshop", "report"]
     subprocess.run(make, cwd=folder, check=True, env=os.environ | {"XLA_RESULTS": "results"})
-    for kind, made in CASES.items():
-        (folder / "build" / kind).mkdir()
-        write_page(*made(), folder / "build" / kind)
     handler = functools.partial(Quiet, directory=folder / "build")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -130,7 +124,7 @@ def test_a_page_of_the_site(browser, address, name, look):
 
 
 @every_look
-@pytest.mark.parametrize("page", ["site/index.html", "report.html", "usual/decision.html"])
+@pytest.mark.parametrize("page", ["site/index.html", "report.html"])
 def test_a_page_of_its_own(browser, address, page, look):
     visit(browser, f"{address}/{page}", look)
     check_page(browser)
@@ -141,7 +135,7 @@ SHADE = "return getComputedStyle(document.querySelector('p')).color + " + (
 )
 
 
-@pytest.mark.parametrize("page", ["site/index.html", "report.html", "usual/decision.html"])
+@pytest.mark.parametrize("page", ["site/index.html", "report.html"])
 def test_a_page_is_dark_where_the_reader_is(browser, address, page):
     shades = set()
     for look in ("desktop", "dark"):

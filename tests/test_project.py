@@ -23,9 +23,7 @@ WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github/workflows").glo
 # What stock Colab holds besides tools/colab.txt: at least this.
 COLAB_AT_LEAST = {
     "fastjsonschema": "2.19",
-    "jinja2": "3.1.4",
     "lazy-loader": "0.4",
-    "markdown-it-py": "3.0",
     "networkx": "3.2",
     "platformdirs": "4.2",
     "psutil": "5.9.5",

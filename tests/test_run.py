@@ -174,3 +174,48 @@ def test_a_gpu_that_tensorflow_does_not_see_stops_it(project, tmp_path):
     assert "There is an NVIDIA device that TensorFlow does not see" in done.stderr
     assert "add --without-gpu" in done.stderr
     assert run(project, "3", "--without-gpu", **seen).returncode == 0
+
+
+@pytest.fixture
+def deciding(project):
+    """The last notebook has a lesson, and what is left without it."""
+    shutil.copytree(ROOT / "tools/page", project / "tools/page")
+    (project / "mine.py").write_text("")
+    path = save(
+        project,
+        "04_d",
+        'model: str = ""  # yours\nexpect: str = ""  # the verdict',
+        "raise SystemExit('the lesson ran')",
+        "print('XLA for', model)",
+        "assert not expect, f'{expect} was expected'",
+    )
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[0].metadata["tags"] = ["parameters"]
+    notebook.cells[1].metadata["tags"] = ["lesson"]
+    notebook.cells[2].id = "verdict"
+    nbformat.write(notebook, path)
+    return project
+
+
+def test_a_decision_is_a_page_of_the_last_notebook_without_its_lesson(deciding):
+    done = run(deciding, "--decide", "mine.py:make")
+    assert done.returncode == 0, done.stderr
+    verdict = f"XLA for {deciding}/mine.py:make"
+    page = (deciding / "build/decide/mine-make.html").read_text()
+    assert done.stdout == f"{verdict}\nopen build/decide/mine-make.html\n"
+    assert verdict in page and "lesson" not in page.partition("<body")[2]
+    assert {path.suffix for path in (deciding / "build/decide").iterdir()} == {".html", ".ipynb"}
+
+
+def test_another_verdict_than_expected_leaves_the_page_and_fails(deciding):
+    done = run(deciding, "--decide", "mine.py:make", "-p", "expect", "graph")
+    assert done.returncode == 1
+    assert done.stderr == "decide: cell 4: AssertionError: graph was expected\n"
+    assert "XLA for" in done.stdout and (deciding / "build/decide/mine-make.html").exists()
+
+
+@pytest.mark.parametrize("model", ["missing.py:make", "mine.py", ""])
+def test_a_model_that_is_not_there_is_misuse(deciding, model):
+    done = run(deciding, "--decide", model)
+    assert done.returncode == 2 and "no file" in done.stderr
+    assert not (deciding / "build/decide").exists()

@@ -13,7 +13,7 @@ def main():
     results, skipped = xh.read_results(ROOT / "results")
     assert not skipped, skipped
     rows = [(result, result.xla_against_graph) for result in results]
-    rows = [row for row in rows if row[1] and "decide-" not in row[0].name]  # 13's toys, by number
+    rows = [row for row in rows if row[1]]
     rows.sort(key=lambda row: row[1].value)
     ends = " to ".join(f"{ratio!r} ({result.what})" for result, ratio in (rows[0], rows[-1]))
     alt = f"How many times faster XLA is than the graph, with intervals: from {ends}"

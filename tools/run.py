@@ -1,6 +1,7 @@
 """Execute the notebooks with papermill, one after the other: copies in build/, or in place.
 
-A notebook that fails stops no other one; what failed is told in the end.
+A notebook that fails stops no other one; what failed is told in the end. With --decide the last
+notebook runs for a model of yours, without its lesson, and becomes a page in build/decide.
 """
 
 import argparse
@@ -8,6 +9,7 @@ import logging
 import os
 import re
 import shlex
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,6 +20,7 @@ import yaml
 
 from xla_helpers.devices import unseen_accelerator
 
+START = Path.cwd()
 os.chdir(Path(__file__).resolve().parents[1])  # papermill reads a brace in a path as a parameter
 BUILD = Path("build")
 EVERY = sorted(Path("notebooks").glob("*.ipynb"))
@@ -40,10 +43,13 @@ def main(words):
     top = argparse.ArgumentParser(prog="run", description=__doc__)
     top.add_argument("notebooks", nargs="*", help="numbers or names; default: all")
     top.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
+    top.add_argument("--decide", metavar="FILE:FUNCTION", help="a page about your model")
     top.add_argument("--in-place", action="store_true", help="write the committed outputs")
     top.add_argument("--without-gpu", action="store_true", help="go on where one is not seen")
     options = top.parse_args(words)
     try:
+        if options.decide is not None:
+            return decide(options.decide, options.p)
         paths = sorted(set(map(meant_by, options.notebooks))) or EVERY
         jobs = {path: values_for(path, options.p) for path in paths}
     except (ValueError, yaml.YAMLError) as error:
@@ -80,6 +86,38 @@ def values_for(path, given):
     return values
 
 
+def decide(model, given):
+    """Write a page about a model, and print its verdict. Returns: the exit code, 1 for a failure.
+
+    model: "path/file.py:function". given: pairs of parameter and value for the notebook.
+    Raises: ValueError for no such file, and for values that make no sense.
+    """
+    file, _, function = model.rpartition(":")
+    if not Path(START, file).is_file():
+        raise ValueError(f"no file for {model!r}; write MODEL=my_model.py:make")
+    values = values_for(EVERY[-1], given) | {"model": f"{Path(START, file).resolve()}:{function}"}
+    lesson = nbformat.read(EVERY[-1], as_version=4)
+    lesson.cells = [c for c in lesson.cells if "lesson" not in c.metadata.get("tags", [])]
+    page = BUILD / "decide" / f"{Path(file).stem}-{function}.ipynb"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    for old in (page, page.with_suffix(".html")):
+        old.unlink(missing_ok=True)
+    source = page.with_name(f".{page.name}")
+    nbformat.write(lesson, source)
+    failure = run(source, values, page)
+    source.unlink()
+    if page.exists():
+        cells = {cell.id: cell for cell in nbformat.read(page, as_version=4).cells}
+        print(*(out.get("text", "") for out in cells["verdict"].outputs), sep="", end="")
+        words = ["--to", "html", "--template", "page", "--no-input", "--log-level", "WARN"]
+        words += ["--TemplateExporter.extra_template_basedirs=tools", str(page)]
+        subprocess.run([sys.executable, "-m", "nbconvert", *words], check=True)
+        print(f"open {page.with_suffix('.html')}")
+    if failure:
+        print(f"decide: {failure}", file=sys.stderr)
+    return 1 if failure else 0
+
+
 def run_all(jobs, in_place):
     """Run each notebook with its values, and say in the end which ones failed, and why."""
     BUILD.mkdir(exist_ok=True)
@@ -112,6 +150,8 @@ def run(path, values, target):
             os.replace(beside, target)
         return failure
     except Exception as error:  # a kernel that died, a file that is no notebook, a full disk
+        if target != path and beside.exists():  # what was done until then
+            os.replace(beside, target)
         return f"{type(error).__name__}: {error}".splitlines()[0]
     finally:
         beside.unlink(missing_ok=True)

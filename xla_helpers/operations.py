@@ -116,7 +116,7 @@ CELL = re.compile(r"/ipykernel_\d+/|ipython-input|^<stdin>")
 """The files of code that was typed in: they are temporary, or none."""
 
 TEXT = {
-    "_Arg": "text as an argument",
+    "_Arg": "text or a table as an argument",
     "_Retval": "text as a result",
     "AssignVariableOp": "a variable of text",
     "ReadVariableOp": "a variable of text",

@@ -1,1 +1,0 @@
-"""Does XLA pay for a model, with its shapes, on this machine? One call, one page."""

@@ -90,5 +90,5 @@ lock: set-up ## write requirements.txt and requirements-cuda.txt anew from pypro
 address: set-up ## write the repository's address everywhere (REPO=owner/name)
 	$(BIN)/python tools/address.py "$$REPO"
 
-checkpoint: set-up ## train the small GPT-2 that ships (ARGS="--steps 20 build/tiny-gpt2")
-	set -f; $(BIN)/python tools/checkpoint.py $$ARGS
+checkpoint: set-up ## train the small GPT-2 that ships (PARAMS="--steps 20 build/tiny-gpt2")
+	set -f; $(BIN)/python tools/checkpoint.py $$PARAMS

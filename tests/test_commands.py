@@ -129,7 +129,7 @@ def test_every_command_speaks_utf_8(make):
 def test_a_checkpoint_goes_into_the_package(make):
     _, lines = make("checkpoint")
     assert words(lines) == ["tools/checkpoint.py"]
-    _, lines = make("checkpoint", "ARGS=--steps 20 build/*")
+    _, lines = make("checkpoint", "PARAMS=--steps 20 build/*")
     assert words(lines) == ["tools/checkpoint.py", "--steps", "20", "build/*"]
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import nbformat
 import papermill
 import yaml
+from nbformat.v4 import new_markdown_cell
 
 from xla_helpers.devices import unseen_accelerator
 
@@ -97,7 +98,9 @@ def decide(model, given):
         raise ValueError(f"no file for {model!r}; write MODEL=my_model.py:make")
     values = values_for(EVERY[-1], given) | {"model": f"{Path(START, file).resolve()}:{function}"}
     lesson = nbformat.read(EVERY[-1], as_version=4)
-    lesson.cells = [c for c in lesson.cells if "lesson" not in c.metadata.get("tags", [])]
+    question = new_markdown_cell(f"# Does XLA pay for {Path(file).name}:{function}?")
+    page_cells = [c for c in lesson.cells if "lesson" not in c.metadata.get("tags", [])]
+    lesson.cells = [question, *page_cells]
     page = BUILD / "decide" / f"{Path(file).stem}-{function}.ipynb"
     page.parent.mkdir(parents=True, exist_ok=True)
     for old in (page, page.with_suffix(".html")):

@@ -57,10 +57,8 @@ from .figures import Picture, picture
 from .plots import (
     plot_comparison,
     plot_overview,
-    plot_ratio_grid,
     plot_ratios,
     plot_results,
-    plot_sweep,
 )
 from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
 
@@ -131,10 +129,8 @@ __all__ = [
     "plot_graph",
     "plot_overview",
     "plot_program",
-    "plot_ratio_grid",
     "plot_ratios",
     "plot_results",
-    "plot_sweep",
     "prepare_tensorflow",
     "profile",
     "read_bug_report",

@@ -106,7 +106,7 @@ class Comparison(Table):
             raise KeyError("nothing was measured, so there is no baseline")
         return next(iter(self.measurements))
 
-    def ratio(self, label: str, baseline: str | None = None, together: int = 1) -> Ratio:
+    def ratio(self, label: str, baseline: str | None = None) -> Ratio:
         """How many times faster `label` is than `baseline` in this run, with an interval.
 
         The ratio is taken round by round, because a round's candidates ran side by side, and is
@@ -114,13 +114,10 @@ class Comparison(Table):
         not clear when it is as close to 1 as the ratio of the control to itself. Another run, in
         another process, may lie outside of the interval: `record` keeps several.
 
-        together: how many intervals are looked at together; each is wide enough for all of them
-        to hold at once (Bonferroni).
-
         Raises: KeyError when one of the two was not measured.
         """
         slow, fast = self[baseline or self.baseline].samples, self[label].samples
-        return replace(median_ratio(np.divide(slow, fast), together), noise=self.noise)
+        return replace(median_ratio(np.divide(slow, fast)), noise=self.noise)
 
     @property
     def noise(self) -> float:

@@ -1,11 +1,9 @@
 """Plots of measurements. Takes data, returns `Axes`; never shows or saves."""
 
-import math
 import textwrap
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 
 from .figures import (
     COLOURS,
@@ -15,7 +13,6 @@ from .figures import (
     SMALL,
     beside,
     colours,
-    draw_lines,
     finish,
     guide,
     log_seconds,
@@ -28,7 +25,6 @@ from .figures import (
 from .tables import format_seconds
 
 TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)  # times faster
-STRONGEST = 8  # times faster: where the colour of a cell has reached its full strength
 SAME = 0.2  # height of the row of other machines' medians below a label's own
 
 
@@ -88,29 +84,6 @@ def _draw_samples(ax, row, measurement, colour):
     )
 
 
-def plot_sweep(
-    sweep, *, limits: dict | None = None, ax: Axes | None = None, title: str = ""
-) -> Axes:
-    """The median times of a `Sweep` over size, one line a label, the spread as a band.
-
-    limits: name to ``{size: seconds}``, drawn as dashed lines. ax, title: made when not given.
-    Introduced in notebook 01.
-    """
-    ax = ax or new_axes(3.6)
-    sizes = list(sweep.comparisons)
-    samples = {label: [sweep[size][label].samples for size in sizes] for label in sweep.labels}
-    medians = {label: (sizes, list(map(np.median, rows))) for label, rows in samples.items()}
-    lines = draw_lines(ax, medians, marker="o", markersize=4)
-    for label, line in lines.items():
-        low, high = np.array([np.percentile(row, [25, 75]) for row in samples[label]]).T
-        ax.fill_between(sizes, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-    log_sizes(ax, sizes)
-    lines |= _draw_guides(ax, limits or {})
-    seconds_axis(ax.yaxis)
-    title = title or f"Time per call over {sweep.name}"
-    return finish(ax, title, sweep.name, "time per call", lines)
-
-
 def plot_ratios(
     sweep,
     label: str,
@@ -143,55 +116,6 @@ def plot_ratios(
     ax.set_ylim(min(low, 0.45), max(high, 2.2))
     title = title or f"How many times faster {label} is than {baseline}"
     return finish(ax, title, sweep.name, "times faster, log scale", lines)
-
-
-def plot_ratio_grid(
-    sweeps: dict,
-    label: str,
-    baseline: str,
-    *,
-    across: str = "",
-    ax: Axes | None = None,
-    title: str = "",
-) -> Axes:
-    """How many times faster `label` is than `baseline`, for each pair of two sizes.
-
-    sweeps: the size across to a `Sweep` over the size upwards, all over the same ones. across:
-    what the sizes across are. A cell has the colour of the faster of the two, stronger where it
-    wins by more; it is white where there is no clear difference, for intervals that hold in all
-    cells at once. ax, title: made when not given. Introduced in notebook 02.
-
-    Raises: ValueError when there is no sweep.
-    """
-    if not sweeps:
-        raise ValueError("`sweeps` is empty: there is nothing to draw")
-    ax = ax or new_axes(3.4)
-    first = next(iter(sweeps.values()))
-    sizes = list(first.comparisons)
-    cells = len(sizes) * len(sweeps)
-    ratios = [
-        [sweep[size].ratio(label, baseline, cells) for sweep in sweeps.values()] for size in sizes
-    ]
-    _draw_winners(ax, ratios, colours([baseline, label]).values())
-    for (row, column), ratio in np.ndenumerate(np.array(ratios, object)):
-        unclear = "no clear\ndifference" if ratio.bounded else "too few\nrounds"
-        words = f"{ratio.value:.2f}x" if ratio.clear else unclear
-        ax.text(column, row, words, ha="center", va="center", fontsize=SMALL)
-    ax.set_xticks(range(len(sweeps)), list(map(plain, sweeps)))
-    ax.set_yticks(range(len(sizes)), list(map(plain, sizes)))
-    finish(ax, title or f"{label} against {baseline}", across, first.name)
-    ax.grid(False)
-    ax.label_outer()
-    return ax
-
-
-def _draw_winners(ax, ratios, ends):
-    """Cells from the first of the `ends`, two colours, over white to the second."""
-    slower, faster = ends
-    shades = [[math.log(r.value) if r.clear else 0 for r in row] for row in ratios]
-    between = LinearSegmentedColormap.from_list("ratio", [slower, "white", faster])
-    limits = {"vmin": -math.log(STRONGEST), "vmax": math.log(STRONGEST)}
-    ax.imshow(shades, cmap=between, alpha=0.75, origin="lower", aspect="auto", **limits)
 
 
 def _draw_guides(ax, limits):

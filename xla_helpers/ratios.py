@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .validation import check_count
-
 CONFIDENCE = 0.95  # confidence level of the interval, at least
 MOST_ALIKE = 0.9  # the largest dependence that is reckoned with
 
@@ -81,7 +79,7 @@ class Ratio:
         return f"[{self.low:.2f}, {self.high:.2f}]"
 
 
-def median_ratio(ratios, together: int = 1) -> Ratio:
+def median_ratio(ratios) -> Ratio:
     """The median of `ratios`, which stand in the order of their rounds, with its interval.
 
     The interval lies between two of the ratios, as many ranks from the lowest as from the
@@ -92,17 +90,14 @@ def median_ratio(ratios, together: int = 1) -> Ratio:
     correlation r of neighbours (Bartlett, 1946), and the ranks lie further out accordingly, the
     extremes at most. r is of the ranks, corrected for its bias in short series (Kendall, 1954).
 
-    together: how many intervals must hold at once.
-
-    Raises: ValueError when there are no ratios, or `together` is no count.
+    Raises: ValueError when there are no ratios.
     """
-    check_count("together", together)
     ratios = np.asarray(ratios, float)
     if not len(ratios):
         raise ValueError("`ratios` is empty: give one of each round")
     rounds, value = len(ratios), float(statistics.median(ratios))
     dependence = _dependence(ratios)
-    alone = _rank(rounds, together)
+    alone = _rank(rounds)
     if not alone:
         return Ratio(value, 0.0, math.inf, rounds=rounds, dependence=dependence)
     middle = (rounds + 1) / 2
@@ -112,12 +107,12 @@ def median_ratio(ratios, together: int = 1) -> Ratio:
     return Ratio(value, low, high, rounds=rounds, dependence=dependence, widened=rank < alone)
 
 
-def _rank(rounds, together):
+def _rank(rounds):
     """How far from either end the interval's own ends stand, 1 for the extremes; 0 for nowhere.
 
     So many of the ratios at most may lie below the true median without that being too unlikely.
     """
-    share, ways, below = (1 - CONFIDENCE) / 2 / together, 1, 1
+    share, ways, below = (1 - CONFIDENCE) / 2, 1, 1
     rank = 0
     while below / 2**rounds < share:
         rank += 1

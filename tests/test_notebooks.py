@@ -1,5 +1,6 @@
 """The anatomy of the notebooks: what every one of them has, and what none of them may hold."""
 
+import ast
 import re
 import statistics
 from html import unescape
@@ -126,6 +127,17 @@ def test_cells_are_short_and_prose_is_long(path):
     assert statistics.median(lengths) <= 4
     assert max(lengths) <= 15
     assert words / sum(lengths) > 9
+
+
+@every_notebook
+def test_cells_that_only_assert_are_folded(path):
+    for cell in code_cells(read(path)):
+        if cell.source.startswith("assert") and only_asserts(cell):
+            assert cell.metadata.get("jupyter", {}).get("source_hidden"), cell.id
+
+
+def only_asserts(cell):
+    return all(isinstance(statement, ast.Assert) for statement in ast.parse(cell.source).body)
 
 
 @every_notebook

@@ -214,8 +214,16 @@ def test_another_verdict_than_expected_leaves_the_page_and_fails(deciding):
     assert "XLA for" in done.stdout and (deciding / "build/decide/mine-make.html").exists()
 
 
-@pytest.mark.parametrize("model", ["missing.py:make", "mine.py", ""])
-def test_a_model_that_is_not_there_is_misuse(deciding, model):
-    done = run(deciding, "--decide", model)
-    assert done.returncode == 2 and "no file" in done.stderr
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["missing.py:make"], "no file"),
+        (["mine.py"], "no file"),
+        ([""], "no file"),
+        (["mine.py:make", "-p", "expcet", "XLA"], "no parameter expcet"),
+    ],
+)
+def test_words_of_a_decision_that_make_no_sense_are_misuse(deciding, words, said):
+    done = run(deciding, "--decide", *words)
+    assert done.returncode == 2 and said in done.stderr
     assert not (deciding / "build/decide").exists()

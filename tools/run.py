@@ -48,6 +48,8 @@ def main(words):
     top.add_argument("--in-place", action="store_true", help="write the committed outputs")
     top.add_argument("--without-gpu", action="store_true", help="go on where one is not seen")
     options = top.parse_args(words)
+    if (unseen := unseen_accelerator()) and not options.without_gpu:
+        sys.exit(f"run: {unseen} To go on without it, add --without-gpu.")
     try:
         if options.decide is not None:
             return decide(options.decide, options.p)
@@ -59,8 +61,6 @@ def main(words):
         top.error(f"none of these notebooks has a parameter {', '.join(sorted(unknown))}")
     if options.p and not options.notebooks:
         jobs = {path: values for path, values in jobs.items() if values}
-    if (unseen := unseen_accelerator()) and not options.without_gpu:
-        sys.exit(f"run: {unseen} To go on without it, add --without-gpu.")
     return run_all(jobs, options.in_place)
 
 
@@ -96,7 +96,10 @@ def decide(model, given):
     file, _, function = model.rpartition(":")
     if not Path(START, file).is_file():
         raise ValueError(f"no file for {model!r}; write MODEL=my_model.py:make")
-    values = values_for(EVERY[-1], given) | {"model": f"{Path(START, file).resolve()}:{function}"}
+    values = values_for(EVERY[-1], given)
+    if unknown := {name for name, _ in given} - values.keys():
+        raise ValueError(f"a decision has no parameter {', '.join(sorted(unknown))}")
+    values["model"] = f"{Path(START, file).resolve()}:{function}"
     lesson = nbformat.read(EVERY[-1], as_version=4)
     question = new_markdown_cell(f"# Does XLA pay for {Path(file).name}:{function}?")
     page_cells = [c for c in lesson.cells if "lesson" not in c.metadata.get("tags", [])]

@@ -101,7 +101,7 @@ class Decision:
         return "" if any(map(self.what_would_decide, gains)) else "graph"
 
     def what_would_decide(self, label: str) -> str:
-        """What may still make a candidate win, in words; "" when nothing does."""
+        """The way in which a candidate may still win, in words; "" when there is none."""
         if self._gain(label, self.calls).high <= self.floor:
             return ""
         if self._covered < HALF:

@@ -22,7 +22,6 @@ from xla_helpers.plots import (
     plot_overview,
     plot_ratios,
     plot_results,
-    plot_sweep,
 )
 from xla_helpers.tables import format_seconds
 
@@ -137,9 +136,6 @@ def dots(ax, labels):
 DRAWINGS = {
     "plot_comparison": lambda made, labels: plot_comparison(
         made.comparison(**rows(labels)), predicted=rows(labels), limits={"copy": LIMIT}
-    ),
-    "plot_sweep": lambda made, labels: plot_sweep(
-        made.sweep(**rows(labels)), limits={"copy": {256: LIMIT, 1024: LIMIT}}
     ),
     "plot_results": results,
     "draw_lines": lambda made, labels: lines(new_axes(), labels),
@@ -260,11 +256,6 @@ GUIDED = {
         {"copy"},
         lambda made, **limits: plot_comparison(made.comparison(XLA=2.0), **limits),
         {"limits": {"copy": LIMIT}},
-    ),
-    "plot_sweep": (
-        {"copy"},
-        lambda made, **limits: plot_sweep(made.sweep(), **limits),
-        {"limits": {"copy": {256: 0.001, 4096: 0.016}}},
     ),
     "plot_ratios": (
         {"equal", "predicted"},

@@ -382,5 +382,3 @@ def test_a_label_that_was_not_measured_is_said_with_those_that_were(examples):
     for ask in (lambda: nothing.ratio("XLA"), lambda: nothing.calls_to_repay("XLA")):
         with pytest.raises(KeyError, match="nothing was measured, so there is no baseline"):
             ask()
-    with pytest.raises(ValueError, match="`together` is 0: give a number above zero"):
-        measured.ratio("XLA", together=0)

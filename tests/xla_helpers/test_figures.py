@@ -16,10 +16,8 @@ from xla_helpers.figures import COLOURS, GUIDE, LONGEST, new_axes, picture, plai
 from xla_helpers.plots import (
     plot_comparison,
     plot_overview,
-    plot_ratio_grid,
     plot_ratios,
     plot_results,
-    plot_sweep,
 )
 from xla_helpers.reasons import Reason
 
@@ -32,16 +30,9 @@ FIGURES = {
     "comparison, predicted": lambda made: plot_comparison(
         made.comparison(**made.close), predicted={"XLA": 0.0022}, limits={"copy": 0.001}
     ),
-    "sweep": lambda made: plot_sweep(made.sweep()),
-    "sweep, limit": lambda made: plot_sweep(
-        made.sweep(), limits={"copy": {256: 0.001, 4096: 0.016}}
-    ),
     "ratios": lambda made: plot_ratios(made.sweep(), "XLA"),
     "ratios, predicted": lambda made: plot_ratios(
         made.sweep(), "XLA", "graph", predicted={256: 1.4, 4096: 1.42}
-    ),
-    "ratio grid": lambda made: plot_ratio_grid(
-        {n: made.sweep() for n in (8, 16, 32)}, "XLA", "graph", across="batch"
     ),
     "results": lambda made: plot_results(made.result(**made.far), [made.result(**made.close)]),
     "overview": lambda made: plot_overview(
@@ -85,9 +76,7 @@ def test_labels_do_not_overlap(plot):
 
 GIVEN = {
     "comparison": lambda made, **own: plot_comparison(made.comparison(**made.close), **own),
-    "sweep": lambda made, **own: plot_sweep(made.sweep(), **own),
     "ratios": lambda made, **own: plot_ratios(made.sweep(), "XLA", **own),
-    "ratio grid": lambda made, **own: plot_ratio_grid({8: made.sweep()}, "XLA", "graph", **own),
     "results": lambda made, **own: plot_results(made.result(**made.close), **own),
     "overview": lambda made, **own: plot_overview([made.result(**made.close)], **own),
     "program": lambda made, **own: plot_program(made.program(), **own),
@@ -276,11 +265,8 @@ def all_pictures(made, text):
     log = made.log()
     log.calls[0] = replace(log.calls[0], reasons=(Reason("shape", text, text, text),))
     check = made.check(eager={"result": text}, XLA={"error": ValueError(text), "agrees": False})
-    limit = {text: {256: 0.001, 1024: 0.002}}
     yield plot_comparison(made.comparison(**seconds), limits={text: 0.001}, title=text)
-    yield plot_sweep(swept, limits=limit)
     yield plot_ratios(swept, "XLA", text)
-    yield plot_ratio_grid({text: swept, 2: swept}, "XLA", text, across=text)
     yield plot_results(result, title=text)
     yield plot_overview([result])
     yield plot_program(replace(program, mode=text, kernels=kernels))

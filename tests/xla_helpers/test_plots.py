@@ -3,19 +3,15 @@
 from dataclasses import replace
 
 import pytest
-from matplotlib.colors import to_hex
 
 from xla_helpers.claims import read_published
-from xla_helpers.comparisons import Comparison, Sweep
-from xla_helpers.figures import COLOURS
+from xla_helpers.comparisons import Comparison
 from xla_helpers.plots import (
     overview,
     plot_comparison,
     plot_overview,
-    plot_ratio_grid,
     plot_ratios,
     plot_results,
-    plot_sweep,
 )
 
 
@@ -77,35 +73,7 @@ def test_comparison_of_nothing_is_refused():
         plot_comparison(Comparison({}, {}))
 
 
-# plot_sweep and plot_ratios
-
-
-def test_sweep_has_several_ticks_to_read_from(examples):
-    ax = plot_sweep(examples.sweep())
-    low, high = ax.get_ylim()
-    assert sum(low <= tick <= high for tick in ax.get_yticks()) >= 3
-
-
-def test_sweep_draws_the_medians_and_names_the_lines(examples):
-    ax = plot_sweep(examples.sweep(), limits={"copy": {256: 0.001, 4096: 0.016}})
-    assert sorted(words(ax)) == sorted([*examples.close, "copy"])
-    eager = next(line for line in ax.lines if line.get_ydata()[0] == pytest.approx(0.0030))
-    assert list(eager.get_xdata()) == [256, 1024, 4096]
-    assert list(eager.get_ydata()) == pytest.approx([0.0030, 0.0120, 0.0480])
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("rows", "time per call")
-
-
-def test_sizes_of_a_sweep_may_have_different_numbers_of_rounds(examples):
-    rounds = {1: (1.0,) * 7, 2: (2.0,) * 15}
-    sweep = Sweep("rows", {size: examples.comparison(XLA=row) for size, row in rounds.items()})
-    (line,) = plot_sweep(sweep).lines
-    assert line.get_ydata().tolist() == [1.0, 2.0]
-
-
-def test_sweep_shows_the_middle_half_as_a_band(examples):
-    (band,) = plot_sweep(examples.sweep(XLA=1.0)).collections
-    heights = band.get_paths()[0].vertices[:, 1]
-    assert (min(heights), max(heights)) == (pytest.approx(0.99), pytest.approx(16 * 1.01))
+# plot_ratios
 
 
 def test_ratios_are_those_of_the_sweep(examples):
@@ -127,48 +95,6 @@ def test_ratios_take_another_baseline(examples):
 def test_ratios_show_where_neither_is_faster(examples):
     low, high = plot_ratios(examples.sweep(), "XLA").get_ylim()
     assert low < 1 < high
-
-
-# plot_ratio_grid
-
-
-@pytest.fixture
-def grid(examples):
-    """Sweeps for two sizes across: XLA wins more than the graph, and once neither does."""
-    return {
-        across: Sweep("rows", {n: examples.comparison(graph=g, XLA=1.0) for n, g in ratios})
-        for across, ratios in {8: [(256, 2.0), (1024, 1.0)], 16: [(256, 4.0), (1024, 0.8)]}.items()
-    }
-
-
-def test_a_grid_has_a_ratio_for_each_pair_of_sizes(grid):
-    ax = plot_ratio_grid(grid, "XLA", "graph", across="batch")
-    assert words(ax) == ["2.00x", "4.00x", "no clear\ndifference", "0.80x"]
-    assert names_of_rows(ax) == ["256", "1024"]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["8", "16"]
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("batch", "rows")
-    assert ax.get_title(loc="left") == "XLA against graph"
-
-
-def test_a_cell_without_an_interval_says_so(examples):
-    few = examples.comparison(graph=(2.0,) * 7, XLA=(1.0,) * 7)
-    grid = {n: Sweep("rows", dict.fromkeys((1, 2), few)) for n in (8, 16)}
-    assert words(plot_ratio_grid(grid, "XLA", "graph")) == ["too few\nrounds"] * 4
-    assert words(plot_ratio_grid({8: Sweep("rows", {1: few})}, "XLA", "graph")) == ["2.00x"]
-
-
-def test_a_cell_has_the_colour_of_the_faster_of_the_two(grid):
-    (image,) = plot_ratio_grid(grid, "XLA", "graph").images
-    least, most = image.get_clim()
-    assert to_hex(image.cmap(image.norm(most))).upper() == COLOURS["XLA"]
-    assert to_hex(image.cmap(image.norm(least))).upper() == COLOURS["graph"]
-    (small, wide), (same, slower) = image.get_array().tolist()
-    assert 0 < small < wide and same == 0 > slower and least == -most
-
-
-def test_a_grid_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="`sweeps` is empty"):
-        plot_ratio_grid({}, "XLA", "graph")
 
 
 # plot_results

@@ -16,11 +16,10 @@ def test_the_interval_is_the_one_of_scipy_for_independent_rounds():
             assert (found.low, found.high) == (exact.low, exact.high)
 
 
-@pytest.mark.parametrize("together", [1, 2, 7, 20])
-def test_the_rank_is_the_one_of_scipy(together):
+def test_the_rank_is_the_one_of_scipy():
     for rounds in (*range(1, 100), 9999, 10_000):
-        expected = binom.ppf((1 - CONFIDENCE) / 2 / together, rounds, 0.5)
-        assert _rank(rounds, together) == int(expected), rounds
+        expected = binom.ppf((1 - CONFIDENCE) / 2, rounds, 0.5)
+        assert _rank(rounds) == int(expected), rounds
 
 
 def test_neighbours_are_compared_by_the_ranks_of_scipy():
@@ -51,13 +50,6 @@ def test_fewer_than_six_rounds_have_no_interval():
         assert (few.value, few.bounded, few.clear, few.once) == (2.0, False, False, rounds == 1)
     assert repr(median_ratio([2.0] * 3)) == "2x faster, too few rounds"
     assert median_ratio([2.0] * 6) == Ratio(2.0, 2.0, 2.0)
-
-
-def test_intervals_that_must_hold_together_are_wider():
-    ratios = np.random.default_rng(3).permutation(np.arange(1.0, 31.0))
-    alone, together = median_ratio(ratios), median_ratio(ratios, together=16)
-    assert together.low < alone.low < alone.high < together.high
-    assert not median_ratio(range(1, 8), together=16).bounded
 
 
 def test_rounds_that_are_alike_make_it_wider():
@@ -137,6 +129,3 @@ def test_ratio_in_words(ratio, words, against):
 def test_ratios_that_make_no_sense_are_refused_by_name():
     with pytest.raises(ValueError, match="`ratios` is empty: give one of each round"):
         median_ratio([])
-    for together in (0, -1, 1.5, "x"):
-        with pytest.raises(ValueError, match="`together` is .*: give a "):
-            median_ratio([1.0, 2.0], together)

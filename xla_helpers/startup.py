@@ -9,7 +9,6 @@ from collections import Counter
 from pathlib import Path
 
 from .devices import HIDDEN_HERE, driver_version, without_gpu
-from .environment import check_environment
 from .tables import in_one_line
 
 LOG_SWITCH = ("TF_CPP_VMODULE", "service=1,device_compiler=1")
@@ -32,7 +31,7 @@ def prepare_tensorflow(keras: int | None = None) -> str:
 
     Returns: the path of the log file.
     Raises: RuntimeError when TensorFlow was imported first, because it no longer reads the switch,
-    and when a variable of the environment cannot be, such as an unknown flag in XLA_FLAGS.
+    and when a variable of the environment asks for another Keras.
     """
     global _log_path
     if _log_path is not None:
@@ -42,7 +41,7 @@ def prepare_tensorflow(keras: int | None = None) -> str:
             "prepare_tensorflow() came too late: TensorFlow is already imported and has read its "
             "switches. Restart the kernel and call it before `import tensorflow`."
         )
-    check_environment(keras)
+    _check_keras(keras)
     os.environ["KERAS_BACKEND"] = "tensorflow"  # whatever keras.json says
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     name, value = LOG_SWITCH
@@ -55,6 +54,21 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     atexit.register(os.unlink, path)
     _log_path = path
     return path
+
+
+def _check_keras(keras):
+    backend = os.environ.get("KERAS_BACKEND") or "tensorflow"
+    if backend != "tensorflow":
+        raise RuntimeError(
+            f"KERAS_BACKEND is {backend!r} in the environment, and Keras must run on TensorFlow "
+            "here: unset it, and restart the kernel."
+        )
+    legacy = os.environ.get("TF_USE_LEGACY_KERAS")
+    if keras == 3 and legacy in ("true", "True", "1"):  # what TensorFlow takes for yes
+        raise RuntimeError(
+            f"TF_USE_LEGACY_KERAS is {legacy!r} in the environment, which makes tf.keras the older "
+            "Keras 2, and Keras 3 is needed here: unset it, and restart the kernel."
+        )
 
 
 def log_path() -> str | None:

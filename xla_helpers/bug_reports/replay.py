@@ -7,13 +7,9 @@ from pathlib import Path
 from ..processes import ProcessError, run_in_process
 from ..startup import describe_machine
 from ..tables import in_one_line
-from ..validation import check_positive
-from ..watching import free_memory
 from .archive import STABLEHLO, read_bug_report, read_member
 from .child import run_archive
 from .report import Answer, BugReport, BugReportError, answer_from
-
-SHARE = 0.75  # of the free memory: what a replay may hold when nobody says
 
 
 @dataclass(frozen=True, repr=False)
@@ -50,32 +46,28 @@ def replay_bug_report(
     path: str | Path,
     flags: Mapping[str, str] | None = None,
     timeout: float = 300,
-    memory: int | None = None,
 ) -> Replay:
     """Run the program of an archive in a fresh process, and compare with what it recorded.
 
     Nothing but the archive is needed. The program is compiled and run by XLA; no Python code is
     read from the archive, its graph is not run, and nothing is unpacked to disk. flags:
     environment variables for the process; the recorded ones, ``read_bug_report(path).flags``, are
-    not set by themselves, because a flag can name files. timeout: seconds. memory: bytes that the
-    process may hold; by default three quarters of what is free. Introduced in notebook 09.
+    not set by themselves, because a flag can name files. timeout: seconds.
+    Introduced in notebook 09.
 
     Returns: a `Replay`. Results are the same when all bits are, and "close" when the recorded
     samples agree to within `agreement.TOLERANCE`, relative to the largest.
     Raises: BugReportError when the archive cannot be read, or its program not be run;
-    ProcessError when the process runs too long, or holds or prints too much.
+    ProcessError when the process runs too long.
     """
-    if memory is None:
-        memory = int(SHARE * free_memory())
-    check_positive("memory", memory)
     report = read_bug_report(path)
     if report.obstacle:
         raise BugReportError(_refusal(report, report.obstacle))
     read_member(report.path, STABLEHLO)  # a broken archive needs no process
     try:
-        return Replay(report, *run_program(report.path, timeout, flags, memory))
+        return Replay(report, *run_program(report.path, timeout, flags))
     except ProcessError as error:
-        if error.timed_out or error.out_of_memory or error.printed_too_much:
+        if error.timed_out:
             raise
         raise BugReportError(_refusal(report, error)) from error
 
@@ -94,14 +86,11 @@ def run_both(path: Path, timeout: float) -> tuple[Answer, Answer | None]:
 
 
 def run_program(
-    path: Path,
-    timeout: float,
-    flags: Mapping[str, str] | None = None,
-    memory: int | None = None,
+    path: Path, timeout: float, flags: Mapping[str, str] | None = None
 ) -> tuple[str, Answer]:
     """The machine, and what the program gave there; a crash is an answer too."""
     try:
-        return _run_elsewhere(path, timeout, flags=flags, memory=memory)[:2]
+        return _run_elsewhere(path, timeout, flags=flags)[:2]
     except ProcessError as error:
         if not error.signal:
             raise
@@ -116,11 +105,11 @@ def run_graph(path: Path, timeout: float) -> Answer | None:
         return None
 
 
-def _run_elsewhere(path, timeout, *, program=True, graph=False, flags=None, memory=None):
+def _run_elsewhere(path, timeout, *, program=True, graph=False, flags=None):
     """What `run_archive` gives in a fresh process that has nothing but the archive."""
     growth = {"TF_FORCE_GPU_ALLOW_GROWTH": "true"}  # this process may hold the GPU's memory
     flags = growth | dict(flags or {})
     arguments = str(path.resolve()), program, graph
-    run = run_in_process(run_archive, *arguments, flags=flags, timeout=timeout, memory=memory)
+    run = run_in_process(run_archive, *arguments, flags=flags, timeout=timeout)
     machine, *answers = run.value
     return machine, *map(answer_from, answers)

@@ -100,19 +100,6 @@ def test_a_hang_and_a_failure_are_errors(jit, archive, here, ends):
         replay_bug_report(archive)
 
 
-def test_a_program_that_holds_too_much_is_stopped(jit, archive, here, ends, monkeypatch):
-    write_bug_report(archive, jit(double), 1.0)
-    ends("held = b'x' * 300_000_000; import time; time.sleep(60)")
-    with pytest.raises(ProcessError, match="held more than 200 MB") as error:
-        replay_bug_report(archive, memory=200_000_000)
-    assert error.value.out_of_memory
-    monkeypatch.setattr(replay, "free_memory", lambda: 200_000_000)
-    with pytest.raises(ProcessError, match="held more than 150 MB"):
-        replay_bug_report(archive)
-    with pytest.raises(ValueError, match="`memory` is 0: give a number above zero"):
-        replay_bug_report(archive, memory=0)
-
-
 def test_a_process_cannot_say_how_it_ended(jit, archive, here, ends):
     write_bug_report(archive, jit(double), 1.0)
     said = "The process was killed by SIGSEGV."

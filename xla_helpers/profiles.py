@@ -1,18 +1,16 @@
 """Record a few calls with TensorFlow's profiler, and book their seconds on layers."""
 
 import itertools
-import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from operator import attrgetter, itemgetter
+from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
 from .layers import finder
-from .operations import HOLDERS
-from .recordings import EAGER_OPERATION, OPERATION, OWN_OPERATION, planes_in, spans_in
+from .recordings import OPERATION, planes_in, spans_in
 from .state import variables_kept
 from .targets import resolve
 from .timing import wait_for_device
@@ -21,8 +19,6 @@ from .validation import check_positive
 CALLS = 3  # calls in a recording
 ONE_CALL = "one recorded call"  # the name of the event that spans a call
 END = ""  # stands in place of a path where a call ends
-EAGER = re.compile(rf"{EAGER_OPERATION}(?!__)(\w+)")  # names of graphs begin with underscores
-NOT_COUNTED = HOLDERS | {OWN_OPERATION}
 
 NOT_IN_A_LAYER = "not in a layer"
 """Where `Profile.seconds_by` books what belongs to no layer, such as the start of a call."""
@@ -36,16 +32,12 @@ class Profile:
     ``model_1/dense_1/MatMul``, and empty where a call ends. An instruction of a compiled program
     has the path that it came from, or its own name; before the first operation and after the
     last stands "one recorded call". module: the largest compiled program that ran, an
-    `HloModuleProto` (xla/service/hlo.proto), or None. ran: how many operations of each type ran
-    in a call, such as ``{"MatMul": 2}``; those of a loop each time, and instructions of the
-    compiled program by their opcode. running: seconds per call in which an operation ran.
+    `HloModuleProto` (xla/service/hlo.proto), or None.
     """
 
     calls: int
     starts: tuple[tuple[float, str], ...]
     module: object = None
-    ran: Mapping[str, float] = field(default_factory=dict)
-    running: float = 0.0
 
     @property
     def seconds(self) -> float:
@@ -118,10 +110,7 @@ def _read(folder, calls):
     events = sorted(itertools.chain(*itertools.starmap(_starts, recorded)), key=itemgetter(0))
     first = events[0][0] if events else 0
     starts = tuple(((start - first) / 1e12, path) for start, path in events)
-    ran = Counter(operation.kind for *_, operations in recorded for operation in operations)
-    ran = {kind: count / calls for kind, count in ran.most_common() if kind not in NOT_COUNTED}
-    running = sum(_covered(operations) for *_, operations in recorded) / 1e12 / calls
-    return Profile(calls, starts, module, ran, running)
+    return Profile(calls, starts, module)
 
 
 def _largest_program(planes):
@@ -136,10 +125,9 @@ def _largest_program(planes):
 
 
 class _Operation(NamedTuple):
-    """One that ran: its path, empty where it has none, its type, and when, in picoseconds."""
+    """One that ran: its path, and when, in picoseconds."""
 
     path: str
-    kind: str
     begin: int
     end: int
 
@@ -157,31 +145,16 @@ def _calls(planes, instructions):
 def _operation(span, instructions):
     """What an event says of an operation, or of an instruction; None when it is about neither."""
     if span.name in instructions:
-        instruction = instructions[span.name]
-        path = instruction.metadata.op_name or span.name
-        return _Operation(path, instruction.opcode, span.begin, span.end)
-    if eager := EAGER.fullmatch(span.name):
-        return _Operation(END, eager[1], span.begin, span.end)
-    if inner := OPERATION.fullmatch(span.name):
-        return _Operation(*inner.groups(), span.begin, span.end)
-    return None
+        path = instructions[span.name].metadata.op_name or span.name
+        return _Operation(path, span.begin, span.end)
+    inner = OPERATION.fullmatch(span.name)
+    return inner and _Operation(inner[1], span.begin, span.end)
 
 
 def _starts(begin, end, operations):
     """Start in picoseconds and path of each operation of a call, and of what frames them."""
-    operations = [operation for operation in operations if operation.path != END]
     yield begin, ONE_CALL
     for operation in operations:
         yield operation.begin, operation.path
     yield min(end, max((operation.end for operation in operations), default=end)), ONE_CALL
     yield end, END
-
-
-def _covered(operations):
-    """Picoseconds in which at least one of them ran."""
-    covered = reached = 0
-    for operation in sorted(operations, key=attrgetter("begin")):
-        if operation.kind not in NOT_COUNTED:
-            covered += max(0, operation.end - max(operation.begin, reached))
-            reached = max(reached, operation.end)
-    return covered

@@ -3,8 +3,7 @@
 import pytest
 
 from xla_helpers.layers import layers_of
-from xla_helpers.operations import HOLDERS
-from xla_helpers.profiles import NOT_IN_A_LAYER, Profile, _covered, _Operation, profile
+from xla_helpers.profiles import NOT_IN_A_LAYER, Profile, profile
 
 AB = dict.fromkeys("ab")  # paths of two layers
 
@@ -67,66 +66,6 @@ def test_a_layer_inside_of_a_model_is_booked_by_its_path(tf, model, compiled):
     fn = tf.function(lambda x: outer(x), jit_compile=compiled)
     seconds = profile(fn, tf.ones([1, 8, 8, 3]), calls=1).seconds_by(layers_of(fn))
     assert {f"{model_name}/channels", f"{model_name}/dense_1"} <= set(seconds)
-
-
-def test_what_ran_is_counted_by_type_and_in_each_turn_of_a_loop(tf):
-    def three_times(x):
-        for _ in tf.range(3):
-            x = tf.tanh(tf.identity(x) @ x)
-        return tf.reduce_sum(tf.reshape(x, [-1]))
-
-    x = tf.ones([4, 4])
-    ran = profile(tf.function(three_times), x).ran
-    assert (ran["Tanh"], ran["Sum"]) == (3, 1)
-    assert not {"Reshape", "Identity", "Const", "Placeholder"} & set(ran)
-    compiled = profile(tf.function(three_times, jit_compile=True), x)
-    assert compiled.ran and set(compiled.ran) <= {
-        i.opcode for c in compiled.module.computations for i in c.instructions
-    }
-    assert "while" not in compiled.ran
-
-
-def test_what_runs_eagerly_is_counted_too_but_no_graphs(tf):
-    graph = tf.function(lambda x: tf.tanh(x))
-    found = profile(lambda x: graph(tf.exp(tf.exp(x))), tf.ones([3]))
-    assert found.ran == {"Exp": 2, "Tanh": 1}
-    assert found.seconds_by({}) == {NOT_IN_A_LAYER: pytest.approx(found.seconds)}
-
-
-def test_a_gradient_through_a_graph_counts_what_both_graphs_ran(tf):
-    graph = tf.function(lambda x: tf.tanh(x))
-
-    def gradient(x):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = graph(x)
-        return tape.gradient(y, x)
-
-    ran = profile(gradient, tf.ones([3])).ran
-    assert (ran["Tanh"], ran["TanhGrad"]) == (1, 1)
-    assert not any(kind.startswith("__") for kind in ran)
-
-
-def test_what_only_holds_others_is_not_counted(tf):
-    loop = tf.function(lambda x: tf.while_loop(lambda _: True, tf.sin, [x], maximum_iterations=2))
-    held = tf.function(loop, experimental_attributes={"_noinline": True})
-    ran = profile(tf.function(lambda x: held(x)), tf.ones([3]), calls=1).ran
-    assert ran["Sin"] == 2 and HOLDERS.isdisjoint(ran)
-
-
-@pytest.mark.parametrize("options", [None, {}, {"jit_compile": True}])
-def test_operations_run_for_a_part_of_the_call(tf, model, options):
-    fn = (lambda x: model(x)) if options is None else tf.function(lambda x: model(x), **options)
-    found = profile(fn, tf.ones([1, 8, 8, 3]))
-    assert 0 < found.running < found.seconds
-
-
-def test_what_runs_side_by_side_counts_once():
-    spans = [(0, 4), (1, 2), (3, 6), (8, 9)]
-    assert _covered([_Operation("a/x", "Add", *span) for span in spans]) == 7
-    for holder in ("while", "While", "StatelessIf"):
-        assert _covered([_Operation("a/x", holder, 0, 4), _Operation("a/y", "add", 1, 2)]) == 1
-    assert _covered([]) == 0
 
 
 def test_arguments_may_be_named(tf):

@@ -64,7 +64,7 @@ def largest_difference(
     result, reference: the two; the largest magnitude of each array of `reference` is its scale.
     equal_nan: whether NaN equals NaN in the same place. name: what the whole is called. Nests are
     lists, tuples, mappings, data classes, ragged and sparse tensors, whose entries may stand in any
-    order. Introduced in notebook 09.
+    order. Introduced in notebook 01.
 
     Of several arrays, the scale of each is at least `FLOOR` of the largest number in the whole, or
     of one where that is larger, because rounding is of that size. An array that lies below `ZERO`

@@ -101,7 +101,7 @@ class Decision:
         return "" if any(map(self.what_would_decide, gains)) else "graph"
 
     def what_would_decide(self, label: str) -> str:
-        """The way in which a candidate may still win, in words; "" when there is none."""
+        """The way in which `label` may still win, in words; "" when there is none."""
         if self._gain(label, self.calls).high <= self.floor:
             return ""
         if self._covered < HALF:
@@ -112,11 +112,11 @@ class Decision:
         return "more time, since its interval is wide" if alone.high > NARROW * alone.low else ""
 
     def total(self, label: str, calls: int) -> float:
-        """Seconds of so many calls with "graph" or a candidate, first calls included."""
+        """Seconds of so many calls with a label, "graph" or a candidate, first calls included."""
         return self._once(label) + calls * self._steady(label)
 
     def repaid(self, label: str) -> float:
-        """Calls after which a candidate has repaid its first calls; infinity for never."""
+        """The calls after which `label` has repaid its first calls; infinity for never."""
         once = self._once(label) - self._once("graph")
         saved = self._steady("graph") - self._steady(label)
         return max(0.0, once / saved) if saved > 0 else math.inf

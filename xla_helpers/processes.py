@@ -94,11 +94,7 @@ def run_in_process(
         environment = os.environ | UTF_8 | flags
         ended, *printed = _execute([script, *words], environment, folder, timeout)
         seconds = time.perf_counter() - started
-        if ended is None:
-            what = f"The process ran longer than {timeout:g} s and was stopped."
-            raise ProcessError(what, *printed, timed_out=True)
-        if ended:
-            raise _failed(ended, *printed, flags)
+        _check_end(ended, printed, flags, timeout)
         value = _returned(folder / "answer.json", printed) if callable(code) else None
     return Run(value, *printed, seconds)
 
@@ -131,14 +127,18 @@ def _kill_group(process):
     process.wait()
 
 
-def _failed(code, stdout, stderr, flags):
-    hint = _unknown_flag(stdout + stderr, flags)
+def _check_end(code, printed, flags, timeout):
+    if code is None:
+        what = f"The process ran longer than {timeout:g} s and was stopped."
+        raise ProcessError(what, *printed, timed_out=True)
+    hint = _unknown_flag("".join(printed), flags)
     if code > 0:
         what = f"The process ended with exit code {code}.{hint}"
-        return ProcessError(what, stdout, stderr, returncode=code)
-    names = {number.value: number.name for number in signal.Signals}
-    name = names.get(-code, f"signal {-code}")
-    return ProcessError(f"The process was killed by {name}.{hint}", stdout, stderr, signal=name)
+        raise ProcessError(what, *printed, returncode=code)
+    if code < 0:
+        names = {number.value: number.name for number in signal.Signals}
+        name = names.get(-code, f"signal {-code}")
+        raise ProcessError(f"The process was killed by {name}.{hint}", *printed, signal=name)
 
 
 def _unknown_flag(output, flags):

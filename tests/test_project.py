@@ -143,15 +143,11 @@ def test_tensorflow_and_tf_keras_are_of_one_minor_release(python):
     assert ranges["tensorflow"] == ranges["tf-keras"]
 
 
-NEW_THERE = {"cattrs"}  # Colab has what it needs, attrs and typing-extensions, but not itself
-
-
 def test_the_package_replaces_nothing_on_colab():
     pins = re.findall(r"(?m)^([\w-]+)==(.+)$", (ROOT / "tools/colab.txt").read_text())
     stock = COLAB_AT_LEAST | dict(pins)
     for requirement in core():
-        if requirement.name not in NEW_THERE:
-            assert stock[requirement.name] in requirement.specifier
+        assert stock[requirement.name] in requirement.specifier
     # Its newest release asks for the newest TensorFlow, whatever is installed.
     assert "tf-keras" not in {requirement.name for requirement in core()}
     assert "3.13" in SpecifierSet(project()["requires-python"])

@@ -135,7 +135,7 @@ def test_ctrl_c_ends_it_with_130_and_keeps_the_earlier_copy(project):
         assert process.poll() is None, process.communicate()
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)
-    out, said = process.communicate(timeout=30)
+    out, said = process.communicate(timeout=300)
     assert process.returncode == 130 and "Traceback" not in said
     assert [path.name for path in (project / "build").iterdir()] == ["01_a.ipynb"]
     assert earlier.read_text() == "of an earlier run"

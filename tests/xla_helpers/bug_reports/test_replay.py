@@ -34,7 +34,7 @@ def ends(monkeypatch):
 
     def ends(code, **options):
         def run(*arguments, **others):
-            return run_in_process(code, **{"memory": others["memory"]} | options)
+            return run_in_process(code, **options)
 
         monkeypatch.setattr(replay, "run_in_process", run)
 

@@ -202,8 +202,8 @@ class Decision:
             if label == self.label:
                 yield f"{gain.against('the graph')} {calls}"
                 continue
-            less = "is" if gain.high <= self.floor else "may be elsewhere"
-            asked = f"which {less} less than the {self.floor:.4g}x that was asked for"
+            less = "" if gain.high <= self.floor else "in another process perhaps "
+            asked = f"{less}less than the {self.floor:.4g}x that was asked for"
             would = self.what_would_decide(label) if not self.label else ""
             mend = f"; to decide it: {would}" if would else ""
             yield f"{label} is {gain.against('the graph')} {calls}, {asked}{mend}"
@@ -314,6 +314,8 @@ def _why_not_xla(found):
     """Why nobody should choose XLA, by what a check found; "" when nothing speaks against it."""
     if found.unsupported:
         return f"is refused: {'; '.join(map(str, found.unsupported))}"
+    if found.draws and not found.decidable:
+        return f"cannot be compared: random numbers are drawn ({', '.join(map(str, found.draws))})"
     if not (found.compared and found.settled and found.decidable):
         return f"cannot be compared: {found.summary.rstrip('.')}"
     return "" if found["XLA"].agrees else found.against("XLA")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from .agreement import TOLERANCE, Difference, holds_something, leaves
+from .agreement import TOLERANCE, Difference, by_size, holds_something, leaves
 from .errors import headline
 from .evidence import Evidence
 from .layers import layers_of
@@ -21,13 +21,12 @@ from .operations import (
     refused_by_keras,
     unsupported_in,
 )
-from .state import NUMPY_STREAM, PYTHON_STREAM
+from .state import State
 from .tables import Table, cut, tabulate
 from .targets import as_tensors, holds_no_python, name_of, plain_callable, resolve
-from .trials import UNSEEN, Stage
+from .trials import difference_between, run
 from .validation import check_tolerance
 
-FRESH = "With `fresh=True` each mode gets a copy of its own."
 SHOWN = 64  # characters of an outcome in a table
 ENTRIES = 6  # entries of an array that are shown
 NAMES = 3  # names of variables or arrays that a sentence holds
@@ -67,10 +66,9 @@ class Check(Table):
     function: its name. outcomes: mode to `Outcome`, without "eager" for what holds no Python.
     unsupported: what XLA refuses in the function. switched_off: the layers because of which Keras
     leaves XLA out when it decides. vanished: the checks in the graph that XLA leaves out, by name.
-    draws: the operations in the graph that draw random numbers. depends_on: what a call changes
-    of Python's own state, by name, where eager mode called twice differs from itself.
-    not_put_back: all of Python's state that a call changes, and what else lasts, in words.
-    itself: how the graph, called twice, differs from itself.
+    draws: the operations in the graph that draw random numbers. not_put_back: what a call changes
+    for good beside variables, in words. itself: how the graph, called again or traced anew, differs
+    from itself, where the modes differ; None where it does not.
     tolerance: the relative difference that was allowed. clustered: whether TensorFlow was set to
     compile parts of graphs by itself.
     """
@@ -81,7 +79,6 @@ class Check(Table):
     switched_off: tuple[Refusal, ...] = ()
     vanished: tuple[str, ...] = ()
     draws: tuple[Draw, ...] = ()
-    depends_on: tuple[str, ...] = ()
     not_put_back: tuple[str, ...] = ()
     itself: Difference | None = None
     tolerance: float = TOLERANCE
@@ -108,7 +105,7 @@ class Check(Table):
 
     @property
     def settled(self) -> bool:
-        """Whether the graph, called twice from one state, did the same both times."""
+        """Whether the graph, called again and traced anew, did the same each time."""
         return self.itself is None or self.itself.within(self.tolerance)
 
     @property
@@ -138,7 +135,7 @@ class Check(Table):
 
     @property
     def _comparable(self):
-        return self.settled and not self.draws and not self.depends_on
+        return self.settled and not self.draws
 
     def _sentences(self):
         if len(self.errors) == len(self.outcomes):
@@ -164,11 +161,8 @@ class Check(Table):
     def _not_decidable(self):
         modes = [mode for mode, o in self.outcomes.items() if not (o.agrees or o.error)]
         where = f"Not decidable for {' and '.join(modes)}:"
-        if self.draws:
-            draws = ", ".join(map(str, self.draws))
-            return f"{where} it draws random numbers ({draws}), and each mode may draw its own."
-        names = ", ".join(self.depends_on)
-        return f"{where} called twice, eager mode differs from itself; it changes {names}. {FRESH}"
+        draws = ", ".join(map(str, self.draws))
+        return f"{where} it draws random numbers ({draws}), and each mode may draw its own."
 
     def _same(self):
         where = "in all three modes" if len(self.outcomes) == 3 else "as a graph and under XLA"
@@ -244,9 +238,7 @@ class Check(Table):
         return f"differs: {difference.describe('its', next(iter(self.outcomes)))}"
 
 
-def check(
-    fn: Callable, /, *args, tolerance: float = TOLERANCE, fresh: bool = False, **kwargs
-) -> Check:
+def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Check:
     """Call ``fn(*args, **kwargs)`` eagerly, as a graph and compiled, and compare the three.
 
     fn: a function, method, Keras model, `tf.Module`, `tf.function`, or a SavedModel, of which the
@@ -262,17 +254,17 @@ def check(
     mode starts with the values that they have now, and they have them again afterwards. What
     cannot be put back is named in `Check.not_put_back`.
 
-    The graph is called twice: where it differs from itself, nothing is said about XLA. Where
-    random numbers are drawn and results differ, it is not decidable whether the rest agrees.
+    Variables are those that the trace shows and that the Python around `fn` names; what neither
+    shows is not compared. Where the modes differ, the graph is called again and traced anew: where
+    it then differs from itself, nothing is said about XLA. Where random numbers are drawn and
+    results differ, it is not decidable whether the rest agrees.
 
     `Check.unsupported` holds what XLA's error names, which is the first operation only, and the
     other operations of the graph that no compiler kernel is registered for.
     Introduced in notebook 02, explained in notebook 08.
 
-    tolerance: the relative difference that is allowed. fresh: whether `fn` is called without
-    arguments, once for each mode, for a new copy of what is checked, such as a step with an
-    optimizer of its own; the copies begin with equal variables. An argument of `fn` named like
-    one of these two must be bound beforehand, by `functools.partial`.
+    tolerance: the relative difference that is allowed. An argument of `fn` with that name must be
+    bound beforehand, by `functools.partial`.
 
     Returns: a `Check`; an error of `fn` is an outcome in it.
     Raises: TypeError when `fn` cannot be called, ValueError for a tolerance that is no number,
@@ -290,41 +282,35 @@ def check(
     check_tolerance(tolerance)
     if not tf.executing_eagerly():
         raise RuntimeError("check() was called inside of a tf.function: call it from plain Python")
-    fn = fn if fresh else resolve(fn)
+    fn = resolve(fn)
     args, kwargs = as_tensors(args), as_tensors(kwargs)
-    stage = Stage()
-
-    def build():
-        return plain_callable(stage.build(fn) if fresh else fn)
-
-    trials, eager = {}, build()
-    with run_functions_eagerly(True):
-        trials["eager"] = stage.run(eager, args, kwargs)
+    plain, state, trials = plain_callable(fn), State(fn), {}
+    graph = tf.function(plain)
     with run_functions_eagerly(False):
-        graph = tf.function(build())
-        trials["graph"] = stage.run(graph, args, kwargs)
-        again = stage.run(graph, args, kwargs)
-        found = _found(graph, args, kwargs)
-        trials["XLA"] = stage.run(tf.function(build(), jit_compile=True), args, kwargs)
-    if holds_no_python(eager if fresh else fn) or _is_graph(trials["eager"].evidence):
-        del trials["eager"]
-    outcomes = _outcomes(stage, trials, tolerance)
-    depends_on = ()
-    other_numbers = any(o.difference and not o.agrees for o in outcomes.values())
-    if "eager" in trials and not fresh and other_numbers:
-        depends_on = _depends_on(stage, eager, trials["eager"], tolerance, args, kwargs)
-    layers = layers_of(eager)
-    moved = () if fresh else _lasting(trials.values(), depends_on)
+        found = _found(graph, args, kwargs, state)
+    if not holds_no_python(fn):
+        with run_functions_eagerly(True):
+            trials["eager"] = run(plain, args, kwargs, state)
+    with run_functions_eagerly(False):
+        trials["graph"] = run(graph, args, kwargs, state)
+        trials["XLA"] = run(tf.function(plain, jit_compile=True), args, kwargs, state)
+        if "eager" in trials and _is_graph(trials["eager"].evidence):
+            del trials["eager"]
+        outcomes = _outcomes(state, trials, tolerance)
+        itself = None
+        if any(outcome.difference and not outcome.agrees for outcome in outcomes.values()):
+            again = (run(one, args, kwargs, state) for one in (graph, tf.function(plain)))
+            itself = _itself(state, trials["graph"], again)
+    layers = layers_of(fn)
     return Check(
-        function=name_of(eager if fresh else fn),
+        function=name_of(fn),
         outcomes=outcomes,
         unsupported=unsupported_in(found, trials["XLA"].error, layers),
-        switched_off=refused_by_keras(eager),
+        switched_off=refused_by_keras(fn),
         vanished=checks_in(found),
-        draws=(*draws_in(found, layers), *_drawn_by_python(depends_on)),
-        depends_on=depends_on,
-        not_put_back=_once([*moved, *effects_in(found, layers)]),
-        itself=_itself(stage, trials["graph"], again),
+        draws=draws_in(found, layers),
+        not_put_back=tuple(dict.fromkeys(effects_in(found, layers))),
+        itself=itself,
         tolerance=tolerance,
         clustered=_clusters(),
     )
@@ -338,16 +324,14 @@ def _clusters():
     return by_flag or bool(tf.config.optimizer.get_jit())
 
 
-def _found(function, args, kwargs):
+def _found(function, args, kwargs, state):
     """The operations of the graph; nothing when it has none: then its outcome says why."""
     try:
-        return list(operations_in(function.get_concrete_function(*args, **kwargs).graph))
+        graph = function.get_concrete_function(*args, **kwargs).graph
     except Exception:
         return []
-
-
-def _once(names):
-    return tuple(dict.fromkeys(names))
+    state.add(graph.variables)
+    return list(operations_in(graph))
 
 
 def _is_graph(evidence):
@@ -355,49 +339,26 @@ def _is_graph(evidence):
     return evidence.mode == "graph" and not evidence.eager
 
 
-def _depends_on(stage, eager, trial, tolerance, args, kwargs):
-    """What a call changes of Python's state, where eager mode does not do the same twice."""
-    with run_functions_eagerly(True):
-        repeats = stage.repeats(eager, trial, tolerance, args, kwargs)
-    return () if repeats else trial.moved or (UNSEEN,)
+def _itself(state, once, others):
+    """The largest difference of calls of the graph from the first one."""
+    found = (difference_between(other, once, state, equal_nan=True) for other in others)
+    return max(found, key=by_size)
 
 
-def _itself(stage, once, again):
-    """The difference of two calls of the graph; None where both of them failed."""
-    if once.error is not None and again.error is not None:
-        return None
-    return stage.difference(again, once, equal_nan=True)
-
-
-def _lasting(trials, depends_on):
-    """What the calls changed of Python's state. A stream counts where it has a bearing.
-
-    Keras takes the seeds of a model's weights from Python's stream when it makes them.
-    """
-    moved = dict.fromkeys(name for trial in trials for name in trial.moved)
-    streams = {NUMPY_STREAM, PYTHON_STREAM} - {*depends_on}
-    return tuple(name for name in moved if name not in streams)
-
-
-def _drawn_by_python(moved):
-    streams = {NUMPY_STREAM: "numpy.random", PYTHON_STREAM: "Python's random"}
-    return [Draw(name, "", "") for stream, name in streams.items() if stream in moved]
-
-
-def _outcomes(stage, trials, tolerance):
+def _outcomes(state, trials, tolerance):
     first = next(iter(trials.values()))
     outcomes = {}
     for mode, trial in trials.items():
         outcome = Outcome(mode, trial.result, trial.error, trial.state, trial.evidence)
-        outcomes[mode] = replace(outcome, **_against(stage, trial, first, tolerance))
+        outcomes[mode] = replace(outcome, **_against(state, trial, first, tolerance))
     return outcomes
 
 
-def _against(stage, trial, first, tolerance):
+def _against(state, trial, first, tolerance):
     """What sets an outcome apart from that of the first mode."""
     if trial.error is not None or first.error is not None:
         return {"agrees": trial.error is not None and first.error is not None}
-    difference = stage.difference(trial, first, equal_nan=True)
+    difference = difference_between(trial, first, state, equal_nan=True)
     return {"difference": difference, "agrees": difference.within(tolerance)}
 
 

@@ -16,10 +16,12 @@ from .errors import headline
 from .layers import finder, layers_of
 from .operations import Draw
 from .racing import BUDGET, Race
+from .state import State
 from .subjects import subject_of
 from .tables import counted
+from .targets import holds_no_python, is_traced, plain_callable, resolve
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement
-from .trials import UNSEEN, Stage
+from .trials import difference_between, run, trace, unpaired
 from .validation import (
     check_callable,
     check_count,
@@ -38,7 +40,6 @@ def compare(
     block: float = BLOCK_SECONDS,
     budget: float = BUDGET,
     strict: bool = True,
-    fresh: bool = False,
     clock: Callable[[], float] = time.perf_counter,
     **kwargs,
 ) -> Comparison:
@@ -53,17 +54,16 @@ def compare(
     result, and have their values again before the next one, before each block, and in the end.
 
     The first candidate that runs as a graph, otherwise the baseline, is the control: it is called
-    twice and timed twice in each round. Where it differs from itself, or where random numbers are
-    drawn, no result can be called different; and a ratio as close to 1 as its own is not clear.
+    twice and timed twice in each round. Where it differs from itself, called again or traced anew,
+    or where random numbers are drawn, no result can be called different; and a ratio as close to 1
+    as its own is not clear.
 
     rounds: samples for each candidate, at least; fewer than six give no interval. block: about
     the seconds that a sample lasts, by enough calls in it. budget: seconds for further rounds,
     while an interval is wider than 5 % of its ratio; 0 for none. strict: whether a candidate
-    that fails is an error in the end, or only recorded. fresh: whether a candidate is called
-    without arguments for a new copy of what is measured, such as a step with an optimizer of its
-    own; copies begin with equal variables. clock: gives seconds; tests bring their own. An
-    argument of a candidate that has the name of an option here must be bound beforehand, by
-    `functools.partial`. Introduced in notebook 01.
+    that fails is an error in the end, or only recorded. clock: gives seconds; tests bring their
+    own. An argument of a candidate that has the name of an option here must be bound beforehand,
+    by `functools.partial`. Introduced in notebook 01.
 
     Returns: a `Comparison`, in seconds per call.
     Raises: ComparisonError after the others were measured, when a candidate raised, gave NaN or
@@ -83,17 +83,17 @@ def compare(
     check_not_negative("budget", budget)
     check_tolerance(tolerance)
     check_callable("clock", clock)
-    stage = Stage()
-    functions, trials, failures = _first_calls(stage, candidates, fresh, args, kwargs, clock)
+    state = State()
+    functions, trials, failures = _first_calls(state, candidates, args, kwargs, clock)
     control = _control(trials, failures)
-    agreed = _agreement(stage, functions, trials, failures, control, fresh, tolerance, args, kwargs)
+    agreed = _agreement(state, functions, trials, failures, control, tolerance, args, kwargs)
     failures |= agreed.failures
     calls = {x: partial(fn, *args, **kwargs) for x, fn in functions.items() if x not in failures}
     try:
-        race = Race(calls, control, stage, block, clock)
+        race = Race(calls, control, state, block, clock)
         race.run(rounds, budget)
     finally:
-        stage.put_back()
+        state.put_back()
     failures |= race.failures
     measurements = {
         label: Measurement(label, trials[label].seconds, tuple(samples), race.calls[label])
@@ -195,14 +195,22 @@ def _check_candidates(candidates):
             )
 
 
-def _first_calls(stage, candidates, fresh, args, kwargs, clock):
-    """What is called for each candidate, what its first call did, and which of them failed."""
-    functions, trials, failures = {}, {}, {}
+def _first_calls(state, candidates, args, kwargs, clock):
+    """What is called for each candidate, what its first call did, and which of them failed.
+
+    All are traced before any is called, because a trace may make variables that others use.
+    """
+    functions, traced, trials, failures = {}, {}, {}, {}
     for label, fn in candidates.items():
         try:
-            functions[label] = stage.build(fn) if fresh else stage.resolve(fn)
-            trials[label] = stage.run(functions[label], args, kwargs, clock)
-        except Exception as error:  # a reader's maker may raise anything; the others still count
+            functions[label] = resolve(fn)
+            traced[label] = trace(functions[label], args, kwargs, state, clock)
+        except Exception as error:  # whatever a reader's function raises; the others still count
+            failures[label] = Failure(headline(error))
+    for label, seconds in traced.items():
+        try:
+            trials[label] = run(functions[label], args, kwargs, state, clock, seconds)
+        except TypeError as error:  # a result that is no numbers
             failures[label] = Failure(headline(error))
     failures |= {x: Failure(headline(t.error)) for x, t in trials.items() if t.error is not None}
     return functions, trials, failures
@@ -225,48 +233,43 @@ class Agreement(NamedTuple):
     remarks: tuple[str, ...] = ()
 
 
-def _agreement(stage, functions, trials, failures, control, fresh, tolerance, args, kwargs):
+def _agreement(state, functions, trials, failures, control, tolerance, args, kwargs):
     if not any(trial.holds_something for trial in trials.values()):
         return Agreement({}, {}, "Results were not compared: there are none.")
     trials = {label: trial for label, trial in trials.items() if label not in failures}
-    differences, too_large = _compare(stage, trials, tolerance)
+    differences, too_large = _compare(state, trials, tolerance)
     if too_large:
-        again = stage.run(functions[control], args, kwargs)
-        moved = [] if fresh else _moved(stage, functions, trials, tolerance, args, kwargs)
-        undecided = _undecided(stage, functions, control, trials, again, moved, tolerance)
+        again = [
+            run(fn, args, kwargs, state) for fn in (functions[control], _anew(functions[control]))
+        ]
+        undecided = _undecided(state, functions, control, trials, again, tolerance)
         if undecided:
             return Agreement({}, {}, undecided)
     return Agreement(
-        differences, too_large, "", tuple(_remarks(stage, trials, differences, tolerance))
+        differences, too_large, "", tuple(_remarks(state, trials, differences, tolerance))
     )
 
 
-def _moved(stage, functions, trials, tolerance, args, kwargs):
-    """What the candidates change of Python's state, unless eager mode does the same twice."""
-    moved = list(dict.fromkeys(name for trial in trials.values() for name in trial.moved))
-    eager = [label for label, trial in trials.items() if trial.evidence.mode == "eager"]
-    repeat = [
-        stage.repeats(functions[label], trials[label], tolerance, args, kwargs) for label in eager
-    ]
-    if eager and all(repeat):
-        return []
-    return moved or ([UNSEEN] if eager else [])
+def _anew(fn):
+    """The same function, traced anew; what holds no Python, or is none of TensorFlow, as it is."""
+    if not is_traced(fn) or holds_no_python(fn):
+        return fn
+    import tensorflow as tf
+
+    return tf.function(plain_callable(fn), jit_compile=getattr(fn, "_jit_compile", None))
 
 
-def _undecided(stage, functions, control, trials, again, moved, tolerance):
+def _undecided(state, functions, control, trials, again, tolerance):
     """Why results that differ say nothing, in a sentence; empty when they do say something."""
-    difference = stage.difference(again, trials[control], equal_nan=True)
-    draws = _draws(functions, {**trials, control: again}, control)
-    if not difference.within(tolerance):
-        how = difference.describe(f"{control}'s", "the first time")
-        why = f"called twice, {how}"
-    elif draws:
-        why = f"random numbers are drawn ({', '.join(draws)})"
-    elif moved:
-        why = f"called twice, they may differ, since they change {', '.join(moved)}; see `fresh`"
-    else:
-        return ""
-    return f"Results were not compared: {why}."
+    for other, how in zip(again, ("called twice", "traced anew"), strict=True):
+        difference = difference_between(other, trials[control], state, equal_nan=True)
+        if not difference.within(tolerance):
+            words = difference.describe(f"{control}'s", "the first time")
+            return f"Results were not compared: {how}, {words}."
+    draws = _draws(functions, {**trials, control: again[0]}, control)
+    if draws:
+        return f"Results were not compared: random numbers are drawn ({', '.join(draws)})."
+    return ""
 
 
 def _draws(functions, trials, control):
@@ -288,21 +291,21 @@ def _draws(functions, trials, control):
     ]
 
 
-def _remarks(stage, trials, differences, tolerance):
+def _remarks(state, trials, differences, tolerance):
     """What of the results was not compared, in sentences."""
     zeros = {place for difference in differences.values() for place in difference.zeros}
     if zeros and tolerance:
         yield f"Not compared, because practically zero: {counted(len(zeros), 'array')}."
     first, *others = trials.values() or [None]
-    if any(stage.unpaired(trial, first) for trial in others):
+    if any(unpaired(trial, first, state) for trial in others):
         yield "Candidates that change variables of their own were compared by results alone."
 
 
-def _compare(stage, trials, tolerance):
+def _compare(state, trials, tolerance):
     """Label to its difference from the first, and to its failure when it is too large."""
     differences, too_large, name = {}, {}, None
     for label, trial in trials.items():
-        difference = stage.difference(trial, trials[name or label], own=True)
+        difference = difference_between(trial, trials[name or label], state, own=True)
         if difference.reason == "numbers":
             differences[label] = difference
         if difference.within(tolerance):

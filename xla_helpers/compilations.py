@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from .evidence import observe
 from .logs import check_that_compilations_are_logged, compilations_in, log_end, log_since
 from .reasons import Reason, leaves_by_name, reasons
-from .state import Variables, names_of
+from .state import State
 from .tables import Seconds, Table, counted
 from .targets import is_traced, name_of, resolve
 from .timing import wait_for_device
@@ -75,13 +75,13 @@ class CompilationLog(Table):
         """
         fn = resolve(fn)
         leaves, position = leaves_by_name(fn, args, kwargs), log_end()
-        variables, moved = Variables(), None  # None: whatever changed
+        state, moved = State(fn), None  # None: whatever changed
         try:
-            with observe() as seen, variables.adopting():
-                counted = _counted_call(fn, args, kwargs, variables)
-            moved = variables.changed()
+            with observe() as seen:
+                counted = _counted_call(fn, args, kwargs, state)
+            moved = state.moved()
         finally:
-            variables.put_back(moved)
+            state.put_back(moved)
         result, traces, trace_seconds, seconds = counted
         if traces is None:
             traces, trace_seconds = seen[0].traced, seen[0].trace_seconds
@@ -102,11 +102,11 @@ class CompilationLog(Table):
                 compile_seconds=compile_seconds,
                 run_seconds=max(0.0, seconds - trace_seconds - compile_seconds),
                 reasons=reasons(fn, leaves, self._seen) if traces or compilations else (),
-                changed=tuple(names_of(moved, fn)),
+                changed=tuple(moved),
             )
         )
         self._seen.append((fn, leaves))
-        self._changed |= {id(variable): variable for variable in moved}
+        self._changed |= {id(variable): variable for variable in moved.values()}
         return result
 
     @property
@@ -152,16 +152,16 @@ class CompilationLog(Table):
         ]
 
 
-def _counted_call(fn, args, kwargs, variables):
+def _counted_call(fn, args, kwargs, state):
     """Result, traces, seconds of tracing and of all; no traces for what is no `tf.function`."""
     start = time.perf_counter()
     traces = trace_seconds = None
     if is_traced(fn):
         before = fn.experimental_get_tracing_count()
-        fn.get_concrete_function(*args, **kwargs)
+        concrete = fn.get_concrete_function(*args, **kwargs)
         traces = fn.experimental_get_tracing_count() - before
         trace_seconds = time.perf_counter() - start if traces else 0.0
-        variables.adopt_made()
+        state.add(concrete.graph.variables)
     result = fn(*args, **kwargs)
     wait_for_device()
     return result, traces, trace_seconds, time.perf_counter() - start

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from .logs import compilations_are_logged, compilations_in, log_end, log_since, run_probe
 from .operations import DRAWS
-from .reach import started
 from .recordings import EAGER_OPERATION, OWN_OPERATION, recorded
+from .state import started
 from .tables import counted
 
 NOTHING = "nothing of TensorFlow"

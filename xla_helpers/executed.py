@@ -61,7 +61,7 @@ def execute(fn: Callable, args: tuple, kwargs: dict) -> Executed:
         raise RuntimeError(
             "TensorFlow hands its graphs to `tf.summary.trace_on` now: export that trace first"
         )
-    with variables_kept():
+    with variables_kept(fn):
         fn(*args, **kwargs)
         with _prepared_anew():
             with _collected() as graphs:

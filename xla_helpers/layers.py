@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
-from .reach import reached
+from .state import named_by
 
 NUMBER = re.compile(r"_\d+$")  # what TensorFlow adds to a name that is taken
 
@@ -116,7 +116,7 @@ def _walk(fn) -> Iterator[tuple[str, object]]:
 
 def _tops_of(fn):
     """The layers and models that `fn` can reach and that stand in no other, each once."""
-    layers = [value for value in reached(fn).values() if _is_layer(value)]
+    layers = [value for value in reversed(named_by(fn)) if _is_layer(value)]
     held = {id(inner) for layer in layers for inner in layer._flatten_layers(include_self=False)}
     return list({id(layer): layer for layer in layers if id(layer) not in held}.values())
 

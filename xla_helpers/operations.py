@@ -2,13 +2,13 @@
 
 import itertools
 import re
+import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import UNSUPPORTED
 from .layers import finder, without_jit
-from .reach import is_library
 
 VANISHING = {"Assert", "CheckNumerics"}
 """Operations that TensorFlow runs as checks and that XLA replaces by nothing."""
@@ -122,6 +122,12 @@ TEXT = {
     "ReadVariableOp": "a variable of text",
 }
 """Operations that XLA has code for and refuses all the same, because of what they hold."""
+
+LIBRARIES = (
+    *{f"{sysconfig.get_path(x)}/" for x in ("stdlib", "platstdlib", "purelib", "platlib")},
+    f"{Path(__file__).parent}/",
+)
+"""Folders whose code the reader did not write; this package is one of them."""
 
 GUARD = re.compile(r"(/Assert)*(/AssertGuard/Assert)?$")  # what TensorFlow adds to a check's name
 
@@ -275,6 +281,11 @@ def _is_readers(file):
     if file.startswith("<") or "__autograph_generated_file" in file:
         return bool(CELL.search(file))
     return not is_library(file)
+
+
+def is_library(file: str) -> bool:
+    """Whether a file of Python belongs to an installed package, not to the reader."""
+    return file.startswith(LIBRARIES)
 
 
 def _is_below_helpers(frame):

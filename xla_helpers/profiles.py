@@ -91,7 +91,7 @@ def profile(fn: Callable, *args, calls: int = CALLS, **kwargs) -> Profile:
 
     fn = resolve(fn)
     check_positive("calls", calls)
-    with variables_kept(), tempfile.TemporaryDirectory() as folder:
+    with variables_kept(fn), tempfile.TemporaryDirectory() as folder:
         fn(*args, **kwargs)
         with tf.profiler.experimental.Profile(folder):
             for _ in range(calls):

@@ -238,7 +238,7 @@ def _eager_kernels(fn, args, kwargs):
 
     op_callbacks.add_op_callback(record)
     try:
-        with variables_kept():
+        with variables_kept(fn):
             fn(*args, **kwargs)
     finally:
         op_callbacks.remove_op_callback(record)

@@ -22,14 +22,15 @@ class Race:
     `Failure` of a candidate that raised, and left the race.
     """
 
-    def __init__(self, candidates, control, stage, block, clock):
+    def __init__(self, candidates, control, state, block, clock):
         """candidates: label to what is called, without arguments. control: one of the labels, or
-        None. stage: what puts variables back before each block, a `Stage`. block: about the
+        None. state: the variables that are put back before each block. block: about the
         seconds that one lasts. clock: gives seconds.
         """
         self.samples = {label: [] for label in candidates}
         self.again, self.calls, self.failures = [], {}, {}
-        self._candidates, self._stage, self._clock = candidates, stage, clock
+        self._moved = set()  # names of variables that a candidate changes
+        self._candidates, self._state, self._clock = candidates, state, clock
         self._lanes = list(self.samples.items())
         if control in candidates:
             self._lanes.append((control, self.again))
@@ -37,7 +38,7 @@ class Race:
         for label in candidates:
             calls = self._attempt(label, calibrate, block)
             self.calls[label] = calls and self._in_step(calls)
-            stage.note_changed()
+            self._moved |= state.changed().keys()
 
     def run(self, rounds: int, budget: float) -> None:
         """At least `rounds`; then twice as many, and so on, while an interval is wide.
@@ -78,7 +79,7 @@ class Race:
 
     def _attempt(self, label, act, amount):
         """What `act` gives for a candidate; None when it raises, and leaves."""
-        self._stage.put_back_known()
+        self._state.put_back(self._moved)
         try:
             return act(self._candidates[label], amount, self._clock)
         except Exception as error:  # whatever a reader's function raises

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from .modes import functions_run_eagerly
-from .reach import python_of, started
+from .state import python_of, started
 
 NUMBER = re.compile(r"_\d+$")  # what TensorFlow adds to the name of a graph
 

@@ -92,7 +92,7 @@ def measure(
     check_positive("block", block)
     check_callable("clock", clock)
     fn = resolve(fn)
-    with variables_kept():
+    with variables_kept(fn):
         first, _ = time_first_call(fn, args, kwargs, clock)
         call = functools.partial(fn, *args, **kwargs)
         calls = calibrate(call, block, clock)

@@ -189,25 +189,6 @@ def test_each_block_begins_with_the_same_values(tf, clock):
     assert set(seen[-6:]) == {0.0}
 
 
-def test_copies_that_are_made_anew_begin_with_equal_variables(tf):
-    def another():
-        weights = tf.Variable(np.random.normal(size=3), name="weights")
-        return tf.function(lambda x: weights.assign_sub(0.1 * x * weights))
-
-    c = compare({"one": another, "other": another}, np.ones(3), fresh=True, **QUICK)
-    assert [d.size for d in c.differences.values()] == [0, 0]
-
-
-def test_copies_of_another_build_fail_by_themselves(tf):
-    def make(size):
-        weights = tf.Variable(tf.zeros([size]))
-        return lambda: weights + 0
-
-    candidates = {"two": lambda: make(2), "three": lambda: make(3)}
-    c = compare(candidates, fresh=True, strict=False, **QUICK)
-    assert c.failures["three"].error.startswith("ValueError: the new copies have different var")
-
-
 # What cannot be decided
 
 

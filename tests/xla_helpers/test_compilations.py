@@ -127,7 +127,7 @@ def test_under_run_functions_eagerly_nothing_is_traced(new_log, jit, tf):
 
 
 def test_a_changed_variable_is_named_and_has_its_value_again(new_log, tf):
-    weights = tf.Variable([1.0, 2.0])
+    weights = tf.Variable([1.0, 2.0], name="weights")
     step = tf.function(lambda x: weights.assign_sub(x))
     log = new_log()
     for _ in range(2):
@@ -142,7 +142,7 @@ def test_a_changed_variable_is_named_and_has_its_value_again(new_log, tf):
 
 def test_variables_of_one_name_count_each_and_one_of_two_functions_once(new_log, tf):
     def counter():
-        total = tf.Variable(0.0)
+        total = tf.Variable(0.0, name="total")
         return lambda: total.assign_add(1.0)
 
     one, other = counter(), counter()

@@ -2,7 +2,6 @@
 
 import math
 import random
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ from xla_helpers.comparing import compare
 from xla_helpers.comparisons import Comparison
 from xla_helpers.racing import BUDGET, Race
 from xla_helpers.ratios import median_ratio
+from xla_helpers.state import State
 from xla_helpers.timing import Measurement
 
 SHORT = 1e-9  # a block this short holds one call
@@ -48,8 +48,7 @@ def raced(machine, a=1.0, b=1.0, **options):
 
 def ratio_of(machine, a=1.0, b=1.0):
     """As `raced` finds it, without what `compare` does beside the race: that takes far longer."""
-    stage = SimpleNamespace(put_back_known=lambda: None, note_changed=lambda: None)
-    race = Race({"a": machine.takes(a), "b": machine.takes(b)}, "a", stage, SHORT, machine)
+    race = Race({"a": machine.takes(a), "b": machine.takes(b)}, "a", State(), SHORT, machine)
     race.run(15, 60)
     found = {label: Measurement(label, 0.0, tuple(s), 1) for label, s in race.samples.items()}
     return Comparison(found, {}, control=Measurement("a", 0.0, tuple(race.again), 1)).ratio("b")

@@ -111,6 +111,15 @@ def test_a_row_in_which_no_program_ran_is_no_choice():
     assert one.label == "graph" and "not seen to run a program of XLA" in one.verdict
 
 
+@pytest.mark.parametrize("label", ["graph", "XLA"])
+def test_what_fails_in_a_race_is_no_choice(label):
+    failed = race(graph=9e-3, XLA=1e-3)
+    del failed.measurements[label]
+    failed.failures[label] = xh.Failure("no memory")
+    one = decision({"a": failed}, calls=10**7)
+    assert one.label == "graph" and f"was not timed: {label}: no memory" in one.verdict
+
+
 def test_what_was_not_tested_is_said():
     shares = {"a": 0.6, "b": 0.4}
     notes = decision({"a": race(graph=1.0, XLA=0.5)}, shares).notes

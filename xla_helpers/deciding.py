@@ -187,8 +187,9 @@ class Decision:
         for shape, race in self.races.items():
             if race.undecided:
                 return f"cannot be compared{self._with(shape)}: {race.undecided.rstrip('.')}"
-            if label not in race.measurements:
-                return f"was not timed{self._with(shape)}: {race.failures[label]}"
+            for one in ("graph", label):
+                if one in race.failures:
+                    return f"was not timed{self._with(shape)}: {one}: {race.failures[one]}"
             if race.evidence[label].mode != "XLA":
                 return f"was not seen to run a program of XLA{self._with(shape)}"
         return "" if self.races else "was not raced"

@@ -4,30 +4,15 @@ import dis
 import functools
 import inspect
 import sys
-import sysconfig
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
+
+from .operations import is_library
+from .state import python_of
 
 MOST = 10_000  # objects that are looked at; a function that reaches more is not followed further
 
 SCALARS = (int, float, complex, str, bytes, type(None))  # equal ones may be one object
-
-LIBRARIES = tuple(
-    {f"{sysconfig.get_path(name)}/" for name in ("stdlib", "platstdlib", "purelib", "platlib")}
-    | {f"{Path(__file__).parent}/"}
-)
-"""Folders whose code the reader did not write; this package is one of them."""
-
-
-def started() -> bool:
-    """Whether TensorFlow has been imported; without it there are no variables and no graphs."""
-    return "tensorflow" in sys.modules
-
-
-def is_library(file: str) -> bool:
-    """Whether a file of Python belongs to an installed package, not to the reader."""
-    return file.startswith(LIBRARIES)
 
 
 def reached(fn) -> dict[str, object]:
@@ -51,16 +36,6 @@ def reached(fn) -> dict[str, object]:
             found[name] = value
         stack += reversed(inside)
     return found
-
-
-def python_of(fn):
-    """The Python function inside a `tf.function`, bound if it is a method; else as it is."""
-    if not hasattr(fn, "get_concrete_function"):
-        return fn
-    python = getattr(fn, "python_function", fn)
-    method = inspect.unwrap(python) if callable(python) else python
-    owner = getattr(getattr(method, "__self__", None), "target", None)  # TensorFlow holds it weakly
-    return python if owner is None else MethodType(method.__func__, owner)
 
 
 def _is_code(value):

@@ -24,7 +24,7 @@ from .operations import (
 from .state import State
 from .tables import Table, cut, tabulate
 from .targets import as_tensors, holds_no_python, name_of, plain_callable, resolve
-from .trials import difference_between, run
+from .trials import difference_between, run, trace
 from .validation import check_tolerance
 
 SHOWN = 64  # characters of an outcome in a table
@@ -327,11 +327,10 @@ def _clusters():
 def _found(function, args, kwargs, state):
     """The operations of the graph; nothing when it has none: then its outcome says why."""
     try:
-        graph = function.get_concrete_function(*args, **kwargs).graph
+        trace(function, args, kwargs, state)
+        return list(operations_in(function.get_concrete_function(*args, **kwargs).graph))
     except Exception:
         return []
-    state.add(graph.variables)
-    return list(operations_in(graph))
 
 
 def _is_graph(evidence):

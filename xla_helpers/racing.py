@@ -38,7 +38,7 @@ class Race:
         for label in candidates:
             calls = self._attempt(label, calibrate, block)
             self.calls[label] = calls and self._in_step(calls)
-            self._moved |= state.changed().keys()
+            self._moved |= state.moved().keys()
 
     def run(self, rounds: int, budget: float) -> None:
         """At least `rounds`; then twice as many, and so on, while an interval is wide.

@@ -69,7 +69,8 @@ class State:
     """
 
     def __init__(self, *functions):
-        self._saved = {}  # under the `id` of a variable: itself, its name, its value
+        self._saved = {}  # name to variable and value
+        self._known = set()  # the `id` of each variable
         for fn in functions:
             self.add_named_by(fn)
 
@@ -84,10 +85,11 @@ class State:
         for variable in variables:
             if not _is_variable(variable):  # one of Keras 3 holds that of TensorFlow
                 variable = getattr(variable, "value", None)
-            if _is_variable(variable) and id(variable) not in self._saved:
+            if _is_variable(variable) and id(variable) not in self._known:
                 value = _value(variable)
                 if value is not None:
-                    self._saved[id(variable)] = variable, self._free_name(variable), value
+                    self._saved[self._free_name(variable)] = variable, value
+                    self._known.add(id(variable))
 
     def changed(self) -> dict[str, np.ndarray]:
         """Name to the value now, of those that have changed."""
@@ -95,38 +97,36 @@ class State:
 
     def moved(self) -> dict[str, object]:
         """Name to variable, of those that have changed."""
-        saved = self._saved.values()
-        return {name: v for v, name, value in saved if not _same(_value(v), value)}
+        saved = self._saved.items()
+        return {name: v for name, (v, value) in saved if not _same(_value(v), value)}
 
     def saved(self, name: str) -> np.ndarray:
         """The value that a variable begins with."""
-        return next(np.array(value) for _, own, value in self._saved.values() if own == name)
+        return np.array(self._saved[name][1])
 
     def put_back(self, names=None) -> None:
         """Give the variables of these names, or all that changed, their values again.
 
         They get copies: a variable that shares its memory must make one on its next change.
         """
-        names = self.changed() if names is None else names
-        for variable, name, value in self._saved.values():
-            if name in names:
-                variable.assign(np.array(value))
+        for name in self.moved() if names is None else names:
+            variable, value = self._saved[name]
+            variable.assign(np.array(value))
 
     def _free_name(self, variable):
-        taken = {name for _, name, _ in self._saved.values()}
         name = free = variable.name.removesuffix(":0")
         numbers = itertools.count(2)
-        while free in taken:
+        while free in self._saved:
             free = f"{name} ({next(numbers)})"
         return free
 
 
 @contextmanager
-def variables_kept(fn) -> Iterator[State]:
+def variables_kept(fn) -> Iterator[None]:
     """The variables that `fn` names have their values again after the block."""
     state = State(fn)
     try:
-        yield state
+        yield
     finally:
         state.put_back()
 

@@ -49,9 +49,10 @@ def trace(fn, args, kwargs, state: State, clock=time.perf_counter) -> float:
         return 0.0
     seconds, concrete = time_first_call(fn.get_concrete_function, args, kwargs, clock)
     state.add(concrete.graph.variables)
-    aborting = {one.type for one in operations_in(concrete.graph)} & ABORTS
-    if aborting and getattr(fn, "_jit_compile", None):
-        raise NotImplementedError(f"XLA was not asked: it would abort at {', '.join(aborting)}")
+    if getattr(fn, "_jit_compile", None):
+        aborting = {one.type for one in operations_in(concrete.graph)} & ABORTS
+        if aborting:
+            raise NotImplementedError(f"XLA was not asked: it would abort at {', '.join(aborting)}")
     return seconds
 
 

@@ -44,7 +44,7 @@ def decision(races, shares=None, checks=None, calls=10_000, floor=1.05, worst=()
     shares = shares or {shape: 1 / len(races) for shape in races}
     plan = {shape: xh.Shape((), share) for shape, share in shares.items()}
     checks = checks or {shape: Found() for shape in races}
-    return xh.Decision(abs, plan, checks, tuple(worst), races, calls, floor)
+    return xh.Decision(plan, checks, tuple(worst), races, calls, floor)
 
 
 def test_a_gain_counts_first_calls():

@@ -51,13 +51,12 @@ class Shape:
 class Decision:
     """What was found, and what to use. It shows itself as the verdict, with notes below it.
 
-    fn: what was called. plan: shape in words to `Shape`, the most frequent first. checks: shape to
-    `Check`. worst: the checks of inputs that should fail. races: shape to `Comparison`, where there
-    was time. calls: how many there will be. floor: how many times faster than the graph all of them
-    together must be, first calls included, to be worth it.
+    plan: shape in words to `Shape`, the most frequent first. checks: shape to `Check`. worst: the
+    checks of inputs that should fail. races: shape to `Comparison`, where there was time. calls:
+    how many there will be. floor: how many times faster than the graph all of them together must
+    be, first calls included, to be worth it.
     """
 
-    fn: Callable
     plan: Mapping[str, Shape]
     checks: Mapping[str, Check]
     worst: tuple[Check, ...]
@@ -129,8 +128,9 @@ class Decision:
     @property
     def verdict(self) -> str:
         """One line to paste: what to use, how much faster it is, over how many calls, and where."""
-        said = [*self._gained(), *(f"{label} {why}" for label, why in self.unusable.items())]
-        return f"{self.label or 'undecided'}: {'; '.join(said)}. {describe_machine()}"
+        chosen = self.label
+        said = [*self._gained(chosen), *(f"{x} {why}" for x, why in self.unusable.items())]
+        return f"{chosen or 'undecided'}: {'; '.join(said)}. {describe_machine()}"
 
     @property
     def notes(self) -> list[str]:
@@ -148,8 +148,12 @@ class Decision:
 
     def _steady(self, label):
         """Seconds per call, over the shapes that were raced."""
-        seconds = (self.plan[x].share * race[label].median for x, race in self.races.items())
-        return sum(seconds) / self._covered
+        return self._mean(lambda race: race[label].median)
+
+    def _mean(self, seconds):
+        """seconds: what a race says of a call of its shape."""
+        found = (self.plan[shape].share * seconds(race) for shape, race in self.races.items())
+        return sum(found) / self._covered
 
     def _once(self, label):
         """Seconds of all first calls, beyond those of steady ones."""
@@ -171,11 +175,9 @@ class Decision:
 
     def _at(self, label, end):
         """Seconds per call of a candidate, by one end of its ratio to the graph."""
-        seconds = (
-            self.plan[x].share * race["graph"].median / getattr(race.ratio(label, "graph"), end)
-            for x, race in self.races.items()
+        return self._mean(
+            lambda race: race["graph"].median / getattr(race.ratio(label, "graph"), end)
         )
-        return sum(seconds) / self._covered
 
     # The words
 
@@ -197,15 +199,15 @@ class Decision:
     def _with(self, shape):
         return f" with {shape}" if len(self.plan) > 1 else ""
 
-    def _gained(self):
-        for label, gain in sorted(self.gains.items(), key=lambda one: one[0] != self.label):
+    def _gained(self, chosen):
+        for label, gain in sorted(self.gains.items(), key=lambda one: one[0] != chosen):
             calls = f"over {counted(self.calls, 'call')}, first calls included"
-            if label == self.label:
+            if label == chosen:
                 yield f"{gain.against('the graph')} {calls}"
                 continue
             less = "" if gain.high <= self.floor else "in another process perhaps "
             asked = f"{less}less than the {self.floor:.4g}x that was asked for"
-            would = self.what_would_decide(label) if not self.label else ""
+            would = self.what_would_decide(label) if not chosen else ""
             mend = f"; to decide it: {would}" if would else ""
             yield f"{label} is {gain.against('the graph')} {calls}, {asked}{mend}"
 
@@ -268,7 +270,7 @@ def decide(
     plan = _plan_of(batches, step)
     checks, races = _look(fn, plan, settings)
     bad = [_check(fn, _args(one, step), settings) for one in settings["worst"]]
-    return Decision(fn, plan, checks, tuple(bad), races, settings["calls"], settings["floor"])
+    return Decision(plan, checks, tuple(bad), races, settings["calls"], settings["floor"])
 
 
 def _look(fn, plan, settings):

@@ -220,7 +220,7 @@ def test_another_verdict_than_expected_leaves_the_page_and_fails(deciding):
         (["missing.py:make"], "no file"),
         (["mine.py"], "no file"),
         ([""], "no file"),
-        (["mine.py:make", "-p", "expcet", "XLA"], "no parameter expcet"),
+        (["mine.py:make", "-p", "expcet", "XLA"], "has a parameter expcet"),
     ],
 )
 def test_words_of_a_decision_that_make_no_sense_are_misuse(deciding, words, said):

@@ -51,14 +51,18 @@ def main(words):
     if (unseen := unseen_accelerator()) and not options.without_gpu:
         sys.exit(f"run: {unseen} To go on without it, add --without-gpu.")
     try:
-        if options.decide is not None:
-            return decide(options.decide, options.p)
-        paths = sorted(set(map(meant_by, options.notebooks))) or EVERY
+        deciding = options.decide is not None
+        paths = [EVERY[-1]] if deciding else sorted(set(map(meant_by, options.notebooks))) or EVERY
         jobs = {path: values_for(path, options.p) for path in paths}
     except (ValueError, yaml.YAMLError) as error:
         top.error(" ".join(str(error).split()))
     if unknown := {name for name, _ in options.p} - {name for own in jobs.values() for name in own}:
         top.error(f"none of these notebooks has a parameter {', '.join(sorted(unknown))}")
+    if deciding:
+        file, _, function = options.decide.rpartition(":")
+        if not Path(START, file).is_file():
+            top.error(f"no file for {options.decide!r}; write MODEL=my_model.py:make")
+        return decide(Path(START, file), function, jobs[EVERY[-1]])
     if options.p and not options.notebooks:
         jobs = {path: values for path, values in jobs.items() if values}
     return run_all(jobs, options.in_place)
@@ -87,24 +91,17 @@ def values_for(path, given):
     return values
 
 
-def decide(model, given):
+def decide(file, function, values):
     """Write a page about a model, and print its verdict. Returns: the exit code, 1 for a failure.
 
-    model: "path/file.py:function". given: pairs of parameter and value for the notebook.
-    Raises: ValueError for no such file, and for values that make no sense.
+    file, function: that make the model. values: of the notebook's parameters.
     """
-    file, _, function = model.rpartition(":")
-    if not Path(START, file).is_file():
-        raise ValueError(f"no file for {model!r}; write MODEL=my_model.py:make")
-    values = values_for(EVERY[-1], given)
-    if unknown := {name for name, _ in given} - values.keys():
-        raise ValueError(f"a decision has no parameter {', '.join(sorted(unknown))}")
-    values["model"] = f"{Path(START, file).resolve()}:{function}"
+    values |= {"model": f"{file.resolve()}:{function}"}
     lesson = nbformat.read(EVERY[-1], as_version=4)
-    question = new_markdown_cell(f"# Does XLA pay for {Path(file).name}:{function}?")
+    question = new_markdown_cell(f"# Does XLA pay for {file.name}:{function}?")
     page_cells = [c for c in lesson.cells if "lesson" not in c.metadata.get("tags", [])]
     lesson.cells = [question, *page_cells]
-    page = BUILD / "decide" / f"{Path(file).stem}-{function}.ipynb"
+    page = BUILD / "decide" / f"{file.stem}-{function}.ipynb"
     page.parent.mkdir(parents=True, exist_ok=True)
     for old in (page, page.with_suffix(".html")):
         old.unlink(missing_ok=True)

@@ -31,24 +31,6 @@ def layers_of(fn) -> dict[str, object]:
     return found
 
 
-def parts_of(fn) -> dict[str, object]:
-    """Every Keras layer and model that `fn` can reach, by path; what holds others comes first.
-
-    Paths are as in `layers_of`, but begin with the model at the top even where it is alone: then
-    `finder` places in a model what is in none of its layers. fn: as in `layers_of`.
-
-    >>> import keras
-    >>> inner = keras.Sequential([keras.layers.Flatten(name="row")], name="inner")
-    >>> list(parts_of(keras.Sequential([inner], name="outer")))
-    ['outer', 'outer/inner', 'outer/inner/row']
-    """
-    found = {}
-    for top in _tops_of(fn):
-        for path, layer in _inside(top, top.name, ()):
-            found.setdefault(path, layer)
-    return found
-
-
 def layer_at(name: str, layers: Mapping[str, object]) -> str | None:
     """The path of the innermost layer in which an operation of a graph stands; None outside all.
 

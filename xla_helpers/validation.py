@@ -1,7 +1,6 @@
 """Arguments that make no sense, refused by name."""
 
 import math
-import os
 from numbers import Integral, Real
 
 from .tables import cut
@@ -46,16 +45,6 @@ def check_text(name: str, value) -> None:
     """Refuse what is no text."""
     if not isinstance(value, str):
         raise TypeError(f"`{name}` is {_shown(value)}: give text")
-
-
-def check_passable(name: str, text: str) -> None:
-    """Refuse text that no process can be given: with a zero in it, or half a character."""
-    try:
-        passable = b"\0" not in os.fsencode(text)
-    except UnicodeEncodeError:
-        passable = False
-    if not passable:
-        raise ValueError(f"`{name}` holds {_shown(text)}, which no process can be given")
 
 
 def is_number(value) -> bool:

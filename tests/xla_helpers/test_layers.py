@@ -2,7 +2,7 @@
 
 import pytest
 
-from xla_helpers.layers import layer_at, layers_of, parts_of, without_jit
+from xla_helpers.layers import layer_at, layers_of, without_jit
 
 
 @pytest.fixture(params=["keras", "tf_keras"])
@@ -120,23 +120,11 @@ def test_layers_that_do_not_support_xla_are_found_at_any_depth(tf):
     assert without_jit(lambda x: x) == {}
 
 
-def test_parts_are_layers_and_models_below_the_name_of_the_top(nested):
-    top, inner = nested.name, nested.layers[-2]
-    parts = parts_of(lambda x: nested(x))
-    assert list(parts) == [
-        top,
-        *(f"{top}/{path}" for path in ("dense_1", "one", *PATHS[1:3])),
-        *(f"{top}/{path}" for path in ("two", *PATHS[3:])),
-    ]
-    assert parts[f"{top}/one"] is inner and parts[top] is nested
-
-
-def test_what_a_model_does_itself_is_placed_in_it(tf, keras):
+def test_what_a_model_does_itself_is_in_no_layer(tf, keras):
     class Itself(keras.Model):
         def call(self, x):
             return x @ tf.ones([3, 3])
 
     model = Itself(name="itself")
     [name] = products(tf, lambda x: model(x))
-    assert layer_at(name, parts_of(model)) == "itself"
     assert layer_at(name, layers_of(model)) is None

@@ -7,7 +7,6 @@ from xla_helpers.validation import (
     check_callable,
     check_count,
     check_not_negative,
-    check_passable,
     check_positive,
     check_text,
     check_tolerance,
@@ -61,13 +60,6 @@ def test_what_is_no_function_and_what_is_no_text_is_refused():
         check_text("name", 3)
     check_callable("clock", len)
     check_text("name", "rows")
-
-
-@pytest.mark.parametrize("text", ["a\0b", "\ud800"])
-def test_what_no_process_can_be_given_is_refused(text):
-    with pytest.raises(ValueError, match="`args` holds .*, which no process can be given"):
-        check_passable("args", text)
-    check_passable("args", "\udcff, as in a file name of other bytes")
 
 
 def test_a_refused_value_is_shown_in_one_short_line():

@@ -41,10 +41,12 @@ def main():
 
 
 def notebook_of(result):
-    """A link to the notebook that recorded a result."""
-    record = f'record(\\"{result.name}\\"'
-    (path,) = (p for p in ROOT.glob("notebooks/*.ipynb") if record in p.read_text(encoding="utf-8"))
-    return f"[{path.name[:2]}](notebooks/{path.name})"
+    """A link to the notebook that recorded a result, whose name it gives, or how that begins."""
+    for path in ROOT.glob("notebooks/*.ipynb"):
+        names = re.findall(r'record\(f?\\"([a-z-]+)', path.read_text(encoding="utf-8"))
+        if result.name.startswith(tuple(names)):
+            return f"[{path.name[:2]}](notebooks/{path.name})"
+    raise ValueError(f"no notebook records {result.name}")
 
 
 def plain(text):

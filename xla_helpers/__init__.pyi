@@ -13,7 +13,6 @@ from .timing import Measurement, measure
 from .comparing import compare, sweep
 from .comparisons import Comparison, ComparisonError, Failure, Sweep, SweepError
 from .evidence import Evidence
-from .subjects import Subject
 from .ratios import Ratio
 from .agreement import Difference, largest_difference
 
@@ -47,8 +46,8 @@ from .bug_reports import (
 from .deciding import Decision, Shape, decide
 
 # Keep and judge
-from .results import Between, Result, read_results, record
-from .claims import Claim, Published, Verdict, read_published
+from .results import read_results, record
+from .claims import Claim, read_published
 
 # Show
 from .tables import Seconds, Table, format_bytes, format_seconds, tabulate
@@ -65,7 +64,6 @@ from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
 __all__ = [
     "Answer",
     "Array",
-    "Between",
     "BugReport",
     "BugReportError",
     "Call",
@@ -89,21 +87,17 @@ __all__ = [
     "ProcessError",
     "Profile",
     "Program",
-    "Published",
     "Ratio",
     "Reason",
     "Refusal",
     "Replay",
-    "Result",
     "Run",
     "Seconds",
     "Shape",
     "Spec",
-    "Subject",
     "Sweep",
     "SweepError",
     "Table",
-    "Verdict",
     "check",
     "compare",
     "compilations_in",

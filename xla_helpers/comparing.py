@@ -17,7 +17,6 @@ from .layers import finder, layers_of
 from .operations import Draw
 from .racing import BUDGET, Race
 from .state import State
-from .subjects import subject_of
 from .tables import counted
 from .targets import holds_no_python, is_traced, plain_callable, resolve
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement
@@ -106,7 +105,6 @@ def compare(
         tolerance,
         evidence={label: trial.evidence for label, trial in trials.items()},
         control=_again(measurements.get(control), race.again),
-        subject=subject_of(functions, args, kwargs),
         undecided=agreed.undecided,
         remarks=agreed.remarks,
     )

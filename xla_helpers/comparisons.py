@@ -10,7 +10,6 @@ from .agreement import TOLERANCE, Difference
 from .evidence import Evidence
 from .modes import mode_of
 from .ratios import Ratio, median_ratio
-from .subjects import Subject
 from .tables import Seconds, Table, tabulate
 from .timing import Measurement
 
@@ -74,8 +73,8 @@ class Comparison(Table):
     failures: label to the `Failure` that kept it from being timed. tolerance: the relative
     difference that was allowed. evidence: label to what its first call ran. control: another
     measurement of the candidate that it is labelled as, in the same rounds: the first graph, or
-    the baseline. subject: what was measured. undecided: why results were not compared, in a
-    sentence; empty when they were. remarks: what of them was not, in sentences.
+    the baseline. undecided: why results were not compared, in a sentence; empty when they were.
+    remarks: what of them was not, in sentences.
     """
 
     measurements: dict[str, Measurement]
@@ -84,7 +83,6 @@ class Comparison(Table):
     tolerance: float = TOLERANCE
     evidence: dict[str, Evidence] = field(default_factory=dict)
     control: Measurement | None = None
-    subject: Subject | None = None
     undecided: str = ""
     remarks: tuple[str, ...] = ()
 

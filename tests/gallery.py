@@ -587,3 +587,69 @@ def a_result_that_counts(tf):
 @not_comparable("there is no result")
 def nothing_at_all(tf):
     return (lambda x: None), (numbers(3),), {}
+
+
+# What people bring to `decide`: what is called, example calls, options
+
+
+def a_fit_with_batch_normalisation(tf):
+    keras, layers = tf.keras, tf.keras.layers
+    parts = [layers.Conv2D(4, 3, activation="relu"), layers.BatchNormalization(), layers.Flatten()]
+    network = keras.Sequential([keras.Input([8, 8, 3]), *parts, layers.Dense(3)])
+    network.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    return network, [(numbers(8, 8, 8, 3), np.arange(8) % 3)], {"step": True}
+
+
+def two_inputs_of_varying_length(tf):
+    keras, layers = tf.keras, tf.keras.layers
+    inputs = {
+        "words": keras.Input([None], dtype="int32", name="words"),
+        "places": keras.Input([None, 2], name="places"),
+    }
+    embedded = layers.Embedding(20, 4)(inputs["words"])
+    joined = layers.Concatenate()([embedded, inputs["places"]])
+    network = keras.Model(inputs, layers.GlobalAveragePooling1D()(joined))
+    lengths = (5, 5, 9)
+    words = [np.arange(2 * n, dtype="int32").reshape(2, n) for n in lengths]
+    batches = [{"words": w, "places": numbers(*w.shape, 2)} for w in words]
+    return network, batches, {}
+
+
+def a_module_with_a_loop_and_a_state(tf):
+    class Counter(tf.Module):
+        def __init__(self):
+            self.seen = tf.Variable(0.0, name="seen")
+
+        def __call__(self, x):
+            for _ in tf.range(5):
+                x = tf.tanh(x) + 0.1
+            self.seen.assign_add(tf.reduce_sum(x))
+            return x
+
+    return Counter(), [(numbers(4, 3),)], {}
+
+
+def a_folder_that_keras_exported(tf):
+    folder, args, _ = a_model_exported_by_keras(tf)
+    return folder, [args], {}
+
+
+def text_from_transformers(tf):
+    from transformers import TFGPT2LMHeadModel
+
+    from xla_helpers import find_checkpoint
+
+    writer = TFGPT2LMHeadModel.from_pretrained(find_checkpoint("tiny-gpt2"))
+    ALIVE.append(writer)
+    ids = np.array([[46, 390, 31]], "int32")
+    options = {"attention_mask": np.ones_like(ids), "max_new_tokens": 4, "pad_token_id": 0}
+    return writer.generate, [(ids,)], {"kwargs": options}
+
+
+BROUGHT = [
+    a_fit_with_batch_normalisation,
+    two_inputs_of_varying_length,
+    a_module_with_a_loop_and_a_state,
+    a_folder_that_keras_exported,
+    text_from_transformers,
+]

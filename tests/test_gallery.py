@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import xla_helpers as xh
-from tests.gallery import GALLERY, by_name
+from tests.gallery import BROUGHT, GALLERY, Model, by_name
 
 ROOT = str(__file__).rpartition("/tests/")[0]
 BRIEF = {"rounds": 2, "block": 1e-9, "budget": 0}
@@ -324,3 +324,16 @@ def test_inputs_that_should_fail_are_told_of(tf, tmp_path, monkeypatch):
     fn, bad, _ = by_name("an_index_that_is_not_there").build(tf)
     _, said = decide(fn, (bad[0], np.int32([1, 2])), 4, worst=[bad])
     assert "Mind: with worst input 1 XLA gives a result instead of an error." in said
+
+
+@pytest.mark.gallery
+@pytest.mark.parametrize("bring", BROUGHT)
+def test_what_people_bring_is_raced_with_every_shape(tf, bring):
+    made = Model("", bring, "same")
+    (what, batches, options), variables = build(tf, made)
+    decision = xh.decide(what, batches, budget=10, **options)
+    assert moved(variables) == []
+    assert "XLA" in decision.gains, decision
+    assert set(decision.races) == set(decision.plan)
+    assert len(decision.plan) == (2 if bring.__name__ == "two_inputs_of_varying_length" else 1)
+    assert decision.label in ("XLA", "graph", "") and "XLA" in decision.verdict

@@ -8,13 +8,11 @@ import os
 import re
 import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
 
 import xla_helpers
-from xla_helpers.processes import run_in_process
 
 PACKAGE = Path(xla_helpers.__file__).parent
 NOTEBOOKS = sorted(PACKAGE.parent.glob("notebooks/[0-9][0-9]_*.ipynb"))
@@ -22,25 +20,45 @@ STUB = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
 NAMES = [
     alias.name for node in STUB.body if isinstance(node, ast.ImportFrom) for alias in node.names
 ]
-
-
-# Names
+THINGS = {name: getattr(xla_helpers, name) for name in NAMES}
+CALLED = {
+    f"{name}.{method}".removesuffix("."): function
+    for name, thing in THINGS.items()
+    for method, function in ({"": thing} if inspect.isfunction(thing) else vars(thing)).items()
+    if inspect.isfunction(function) and not method.startswith("_")
+}
 
 
 def test_the_stub_lists_what_it_imports():
     (listed,) = [node.value for node in STUB.body if isinstance(node, ast.Assign)]
     assert len(NAMES) == len(set(NAMES))
-    assert sorted(ast.literal_eval(listed)) == sorted(NAMES)
-
-
-def test_everything_can_be_seen():
+    assert sorted(ast.literal_eval(listed)) == sorted(NAMES) == sorted(xla_helpers.__all__)
     assert set(NAMES) <= set(dir(xla_helpers))
-    assert sorted(xla_helpers.__all__) == sorted(NAMES)
 
 
-def test_everything_can_be_got():
-    code = "import xla_helpers; print(*(type(getattr(xla_helpers, n)) for n in {}))"
-    run_in_process(code.format(NAMES), flags={"EAGER_IMPORT": "1"})
+def python(code):
+    """What a fresh interpreter prints, in which names are loaded lazily."""
+    lazy = {name: value for name, value in os.environ.items() if name != "EAGER_IMPORT"}
+    command = [sys.executable, "-c", f"import os, sys\nimport xla_helpers\n{code}"]
+    return subprocess.run(command, capture_output=True, text=True, env=lazy, check=True).stdout
+
+
+def test_importing_loads_and_changes_nothing():
+    loaded = python("print(*sys.modules)").split()
+    assert [name for name in loaded if name.startswith("xla_helpers")] == ["xla_helpers"]
+    assert not {"tensorflow", "keras", "numpy", "scipy", "matplotlib", "msgspec"} & {*loaded}
+
+
+def test_using_every_name_loads_no_tensorflow_and_changes_no_setting():
+    code = """
+import matplotlib
+before = dict(matplotlib.rcParams), dict(os.environ)
+for name in xla_helpers.__all__:
+    getattr(xla_helpers, name)
+print({"tensorflow", "keras", "transformers"} & set(sys.modules))
+print(before == (dict(matplotlib.rcParams), dict(os.environ)))
+"""
+    assert python(code).split() == ["set()", "True"]
 
 
 def test_a_name_that_is_not_there_is_an_attribute_error():
@@ -48,156 +66,25 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
         xla_helpers.no_such_name  # noqa: B018
 
 
-# Importing
-
-
-def test_importing_changes_nothing_and_loads_nothing():
-    def look():
-        import os
-        import sys
-
-        before = dict(os.environ)
-        import xla_helpers
-
-        dir(xla_helpers)
-        heavy = {"tensorflow", "keras", "transformers", "matplotlib", "numpy", "scipy"}
-        return [sorted(heavy & set(sys.modules)), before == dict(os.environ)]
-
-    assert run_in_process(look).value == [[], True]
-
-
-def test_using_every_name_loads_no_tensorflow_and_changes_no_setting():
-    def look():
-        import sys
-
-        import matplotlib
-
-        before = dict(matplotlib.rcParams)
-        import xla_helpers
-
-        for name in xla_helpers.__all__:
-            getattr(xla_helpers, name)
-        heavy = {"tensorflow", "keras", "transformers"}
-        return [sorted(heavy & set(sys.modules)), before == dict(matplotlib.rcParams)]
-
-    assert run_in_process(look).value == [[], True]
-
-
-def test_importing_costs_next_to_nothing():
-    """It brings no other room, and of what others made only the loader."""
-    code = "import sys, xla_helpers; print(*sys.modules)"
-    lazy = {name: value for name, value in os.environ.items() if name != "EAGER_IMPORT"}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=lazy)
-    loaded = done.stdout.split()
-    assert [name for name in loaded if name.startswith("xla_helpers")] == ["xla_helpers"]
-    assert not {"tensorflow", "keras", "numpy", "scipy", "matplotlib", "psutil"} & {*loaded}
-
-
 # Docstrings
 
 
-def documented():
-    """Every exported function and class, and every public function of an exported module."""
-    for name in NAMES:
-        thing = getattr(xla_helpers, name)
-        if not inspect.ismodule(thing):
-            yield name, thing
-            continue
-        for function in vars(thing).values():
-            own = inspect.isfunction(function) and function.__module__ == thing.__name__
-            if own and function.__name__ not in NAMES and not function.__name__.startswith("_"):
-                yield f"{name}.{function.__name__}", function
-
-
-THINGS = dict(documented())
-FUNCTIONS = {name: thing for name, thing in THINGS.items() if inspect.isfunction(thing)}
-CLASSES = {name: thing for name, thing in THINGS.items() if inspect.isclass(thing)}
-METHODS = {
-    f"{name}.{method}": function
-    for name, thing in CLASSES.items()
-    for method, function in vars(thing).items()
-    if inspect.isfunction(function) and not method.startswith("_")
-}
-FOR_AXES = "`ax` is always the axes to draw in."
-
-
-def text_of(thing):
-    """The docstring, with what its module says for all of its functions."""
-    module = sys.modules[thing.__module__]
-    return inspect.getdoc(thing) + (FOR_AXES if FOR_AXES in module.__doc__ else "")
-
-
-def names(text, name):
-    return re.search(rf"\b{name}\b", text, re.IGNORECASE)
-
-
-def statements(function, kinds):
-    """Statements of a function, without those of functions inside it."""
-
-    def walk(node):
-        for child in ast.iter_child_nodes(node):
-            if isinstance(child, kinds):
-                yield child
-            if not isinstance(child, (ast.FunctionDef, ast.Lambda)):
-                yield from walk(child)
-
-    source = textwrap.dedent(inspect.getsource(inspect.unwrap(function)))
-    return list(walk(ast.parse(source).body[0]))
-
-
-def test_a_docstring_begins_with_one_line():
-    for name, thing in (THINGS | METHODS).items():
-        assert thing.__doc__, name
-        first, *others = inspect.getdoc(thing).splitlines()
+def test_a_docstring_begins_with_one_line_and_names_each_parameter():
+    for name, function in CALLED.items():
+        first, *others = inspect.getdoc(function).splitlines()
         assert first.endswith(".") and not (others and others[0]), name
-
-
-def test_a_docstring_names_each_parameter():
-    for name, function in (FUNCTIONS | METHODS).items():
         parameters = {*inspect.signature(function).parameters} - {"self"}
-        assert [p for p in parameters if not names(text_of(function), p)] == [], name
+        text = inspect.getdoc(function)
+        assert all(re.search(rf"\b{p}\b", text, re.IGNORECASE) for p in parameters), name
 
 
 def test_a_docstring_names_each_field():
-    for name, kind in CLASSES.items():
+    for name, kind in THINGS.items():
         fields = getattr(kind, "__dataclass_fields__", ())
-        assert [field for field in fields if not names(text_of(kind), field)] == [], name
+        assert all(re.search(rf"\b{field}\b", kind.__doc__, re.IGNORECASE) for field in fields), (
+            name
+        )
 
-
-NOUNS = "A An The One Every Rows Seconds How Whether Why In".split()
-"""A first line that begins so says what comes back; one that begins with a verb does not."""
-
-
-def test_a_docstring_says_what_comes_back():
-    for name, function in (FUNCTIONS | METHODS).items():
-        text = inspect.getdoc(function)
-        said = re.search(r"^(Returns|Yields): |and return ", text, re.MULTILINE)
-        gives = any(s.value for s in statements(function, (ast.Return, ast.Yield)))
-        assert not gives or said or text.split()[0] in NOUNS, name
-
-
-def test_a_docstring_says_what_is_raised():
-    for name, function in (FUNCTIONS | METHODS).items():
-        *_, said = inspect.getdoc(function).partition("Raises:")
-        raised = [ast.unparse(s.exc) for s in statements(function, ast.Raise) if s.exc]
-        assert all(names(said, re.match(r"\w+", error)[0]) for error in raised), name
-
-
-@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name.startswith("plot_")])
-def test_axes_and_title_are_given_by_keyword(name):
-    parameters = inspect.signature(FUNCTIONS[name]).parameters
-    assert [parameters[p].kind.name for p in ("ax", "title")] == ["KEYWORD_ONLY"] * 2
-    assert parameters["ax"].default is None and parameters["title"].default == ""
-
-
-def test_a_count_of_samples_is_called_rounds():
-    for name, function in (FUNCTIONS | METHODS).items():
-        assert "samples" not in inspect.signature(function).parameters, name
-    for name in ("measure", "compare"):
-        assert inspect.signature(FUNCTIONS[name]).parameters["rounds"].kind.name == "KEYWORD_ONLY"
-
-
-# Examples
 
 EXAMPLES = {
     name: test
@@ -213,43 +100,19 @@ EXAMPLES = {
 def test_an_example_gives_what_it_says(name, keep_log, monkeypatch):
     keep_log()
     monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # nbval's; it asks for progress
-    monkeypatch.setitem(xla_helpers.compare.__kwdefaults__, "budget", 0)  # no example is about it
     said = []
     failed, _ = doctest.DocTestRunner().run(EXAMPLES[name], out=said.append)
     assert not failed, "".join(said)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("measure", "compare", "sweep", "check", "inspect_program", "CompilationLog"),
-        *("watch_compilations", "run_in_process", "record"),
-    ],
-)
-def test_what_measures_or_compiles_has_an_example(name):
-    assert name in EXAMPLES
-
-
-# Notebooks
-
-
-def first_uses():
-    """Name to the number of the first notebook in which a code cell uses ``xh.name``."""
-    found = {}
+def test_each_name_is_used_by_a_cell_and_says_where_it_is_introduced():
+    """The first notebook that uses it; types stand where a function that returns them does."""
+    first = {}
     for path in reversed(NOTEBOOKS):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
-        used = re.findall(r"\bxh\.(\w+)", code) + re.findall(r"\bxh\.(figures\.\w+)", code)
-        found |= dict.fromkeys(used, path.name[:2])
-    return found
-
-
-FIRST_USES = first_uses()
-
-
-def test_it_is_introduced_where_it_says():
+        first |= dict.fromkeys(re.findall(r"\bxh\.(\w+)", code), path.name[:2])
     for name, thing in THINGS.items():
-        text = " ".join(inspect.getdoc(thing).split())
-        numbers = re.findall(r"[Ii]ntroduced in notebook (\d\d)", text)
-        called = name in FUNCTIONS and name in NAMES and name in FIRST_USES
-        assert numbers in ([FIRST_USES.get(name)], *([] if called else [[]])), name
+        assert name in first, f"{name} is exported, and no cell uses it"
+        said = re.findall(r"[Ii]ntroduced in notebook (\d\d)", " ".join(thing.__doc__.split()))
+        assert said in ([first[name]], []) and (said or inspect.isclass(thing)), name

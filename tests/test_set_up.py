@@ -18,7 +18,7 @@ case "$1" in
   pip) echo "$*" >>calls; exit "${UV_ENDS_WITH:-0}" ;;
 esac
 """
-NAMES = ["plain", "with a space", "d$(touch ran)y", "q'uote", 'b"q', "`touch ran`", "{a,b}"]
+NAMES = ["with a space", """d$(touch ran)y q'uote b"q `touch ran` {a,b}"""]
 
 
 @pytest.fixture

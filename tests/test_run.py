@@ -221,9 +221,15 @@ def test_another_verdict_than_expected_leaves_the_page_and_fails(deciding):
         (["mine.py"], "no file"),
         ([""], "no file"),
         (["mine.py:make", "-p", "expcet", "XLA"], "has a parameter expcet"),
+        (["mine.py:make", "-p"], "expected 2 arguments"),
     ],
 )
 def test_words_of_a_decision_that_make_no_sense_are_misuse(deciding, words, said):
     done = run(deciding, "--decide", *words)
     assert done.returncode == 2 and said in done.stderr
     assert not (deciding / "build/decide").exists()
+
+
+def test_a_quotation_that_does_not_end_is_misuse(project):
+    done = run(project, WORDS="-p size 'a")
+    assert done.returncode == 2 and "No closing quotation" in done.stderr

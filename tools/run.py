@@ -37,7 +37,7 @@ FAILED_LINE = re.compile(r"^-+> *\d+ +(.+)$", re.MULTILINE)  # the arrow of IPyt
 
 
 def main(words):
-    """Run what the words name. Returns: the exit code, 1 when a notebook failed.
+    """Run what the words name, those in WORDS first. Returns: the exit code, 1 for a failure.
 
     Words that make no sense end it with 2, before anything runs.
     """
@@ -47,7 +47,10 @@ def main(words):
     top.add_argument("--decide", metavar="FILE:FUNCTION", help="a page about your model")
     top.add_argument("--in-place", action="store_true", help="write the committed outputs")
     top.add_argument("--without-gpu", action="store_true", help="go on where one is not seen")
-    options = top.parse_args(words)
+    try:
+        options = top.parse_args([*shlex.split(os.environ.get("WORDS", "")), *words])
+    except ValueError as error:  # a quotation that does not end
+        top.error(str(error))
     if (unseen := unseen_accelerator()) and not options.without_gpu:
         sys.exit(f"run: {unseen} To go on without it, add --without-gpu.")
     try:
@@ -183,7 +186,7 @@ def tidy(notebook):
 if __name__ == "__main__":
     logging.disable()  # what papermill and its libraries log, a line of ours says
     try:
-        sys.exit(main([*shlex.split(os.environ.get("WORDS", "")), *sys.argv[1:]]))
+        sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(130)
     except (OSError, ValueError) as error:

@@ -27,6 +27,7 @@ COLAB_AT_LEAST = {
     "networkx": "3.2",
     "platformdirs": "4.2",
     "psutil": "5.9.5",
+    "tabulate": "0.9.0",
     "tqdm": "4.66.1",
 }
 PLACEHOLDER = "OWNER/xla-tensorflow-notebooks"

@@ -77,7 +77,7 @@ def test_the_machine_in_one_line(tf):
 def driver(folder, text):
     """A folder with a command that stands in for NVIDIA's."""
     folder.mkdir()
-    (folder / "nvidia-smi").write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+    (folder / "nvidia-smi").write_text(f"#!{text}\n", encoding="utf-8")
     (folder / "nvidia-smi").chmod(0o755)
     return str(folder)
 
@@ -95,13 +95,13 @@ def describe(folders):
 
 
 def test_a_gpu_that_tensorflow_does_not_use_is_told(tmp_path):
+    unused = "NVIDIA GPU that TensorFlow does not use"
     drivers = {
-        "echo 550.54.15; echo 550.54.15": "NVIDIA GPU that TensorFlow does not use"
-        " (driver 550.54.15)",
-        "exec /bin/sleep 60": "NVIDIA GPU that TensorFlow does not use (driver does not answer)",
-        "echo No devices were found": "no GPU",
-        "echo 550.54.15; exit 9": "no GPU",
-        "exec /no/such/file": "no GPU",
+        "/bin/sh\necho 550.54.15; echo 550.54.15": f"{unused} (driver 550.54.15)",
+        "/bin/sh\nexec /bin/sleep 60": f"{unused} (driver does not answer)",
+        "/bin/sh\necho No devices were found": "no GPU",
+        "/bin/sh\necho 550.54.15; exit 9": "no GPU",
+        "/no/such/shell": "no GPU",
     }
     folders = [driver(tmp_path / str(i), text) for i, text in enumerate(drivers)]
     hidden = {"CUDA_VISIBLE_DEVICES": "-1"}  # a real one too
@@ -113,7 +113,7 @@ def test_gpus_that_tensorflow_uses_are_named(tf, tmp_path, monkeypatch):
     details = SimpleNamespace(get_device_details=lambda gpu: {"device_name": gpu})
     monkeypatch.setattr(tf.config, "get_visible_devices", lambda kind: ["A", "B"])
     monkeypatch.setattr(tf.config, "experimental", details)
-    monkeypatch.setenv("PATH", driver(tmp_path / "bin", "echo 550.54.15"))
+    monkeypatch.setenv("PATH", driver(tmp_path / "bin", "/bin/sh\necho 550.54.15"))
     assert " · A, B (driver 550.54.15) · Python" in xh.describe_machine()
     monkeypatch.setenv("PATH", str(tmp_path))
     assert " · A, B · Python" in xh.describe_machine()

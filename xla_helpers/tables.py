@@ -55,11 +55,12 @@ class Table:
     def _laid_out(self, form):
         heads, rows = list(self._columns()), list(self._rows())
         numeric = [_are_numbers(row[i] for row in rows) for i in range(len(heads))]
+        sides = ["right" if found else "left" for found in numeric]
         return lay_out(
             [[in_one_line(str(cell)) for cell in row] for row in rows],
             [in_one_line(str(head)) for head in heads],
             tablefmt=form,
-            colalign=["right" if found else "left" for found in numeric],
+            colalign=sides if rows else None,  # release 0.9 has no columns where there are no rows
             disable_numparse=True,  # it would write 4.00 as 4
         )
 

@@ -281,7 +281,7 @@ def tables(notebook):
         for output in cell.outputs:
             html = output.get("data", {}).get("text/html", "")
             title = "".join(re.findall(r"<p>(.*?)</p>", html))
-            columns = re.findall(r"<th[^>]*>(.*?)</th>", html)
+            columns = re.findall(r"<th\b[^>]*>\s*(.*?)\s*</th>", html)
             yield cell.id, unescape(title), list(map(unescape, columns))
 
 

@@ -19,7 +19,7 @@ import papermill
 import yaml
 from nbformat.v4 import new_markdown_cell
 
-from xla_helpers.devices import unseen_accelerator
+from xla_helpers.startup import unseen_gpu
 
 START = Path.cwd()
 os.chdir(Path(__file__).resolve().parents[1])  # papermill reads a brace in a path as a parameter
@@ -51,7 +51,7 @@ def main(words):
         options = top.parse_args([*shlex.split(os.environ.get("WORDS", "")), *words])
     except ValueError as error:  # a quotation that does not end
         top.error(str(error))
-    if (unseen := unseen_accelerator()) and not options.without_gpu:
+    if (unseen := unseen_gpu()) and not options.without_gpu:
         sys.exit(f"run: {unseen} To go on without it, add --without-gpu.")
     try:
         deciding = options.decide is not None

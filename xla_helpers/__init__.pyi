@@ -5,8 +5,7 @@
 
 # Start
 from .startup import describe_machine, prepare_tensorflow
-from .checkpoints import find_checkpoint
-from .digits import load_digits
+from .data import find_checkpoint, load_digits
 
 # Measure and compare
 from .timing import Measurement, measure
@@ -25,11 +24,10 @@ from .profiles import Profile, profile
 from .programs import Array, Kernel, Program, inspect_program, optimised_module
 from .checking import Check, Outcome, check
 from .operations import Draw, Refusal
-from .errors import CaughtError, expect_error
-from .exercises import not_yet
+from .errors import expect_error, not_yet
 
 # Run elsewhere
-from .processes import ProcessError, Run, run_in_process
+from .processes import ProcessError, run_in_process
 from .bug_reports import (
     Answer,
     BugReport,
@@ -50,7 +48,7 @@ from .results import read_results, record
 from .claims import Claim, read_published
 
 # Show
-from .tables import Seconds, Table, format_bytes, format_seconds, tabulate
+from .tables import Seconds, format_bytes, format_seconds, tabulate
 from . import figures
 from .figures import Picture, picture
 from .plots import (
@@ -67,7 +65,6 @@ __all__ = [
     "BugReport",
     "BugReportError",
     "Call",
-    "CaughtError",
     "Check",
     "Claim",
     "Comparison",
@@ -91,13 +88,11 @@ __all__ = [
     "Reason",
     "Refusal",
     "Replay",
-    "Run",
     "Seconds",
     "Shape",
     "Spec",
     "Sweep",
     "SweepError",
-    "Table",
     "check",
     "compare",
     "compilations_in",

@@ -1,8 +1,11 @@
-"""Errors in one line: those of candidates, and those that a lesson expects."""
+"""Errors in one line: those of candidates, those that a lesson expects, and those of answers."""
 
+import io
 import re
+import sys
+import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 
 from .tables import cut, in_one_line
@@ -27,10 +30,9 @@ def headline(error: BaseException, limit: int = 300) -> str:
 
 
 def _telling_line(message, kind):
-    unsupported = UNSUPPORTED.findall(message)
-    if unsupported:
+    if unsupported := UNSUPPORTED.findall(message):
         return f"unsupported {', '.join(unsupported)}"
-    lines = _lines(message) or ["no message"]
+    lines = _lines(message)
     line = lines[0]
     if line == "in user code:":  # an error while tracing, below the lines of code that led to it
         line = next((other for other in lines if other.startswith(kind)), lines[-1])
@@ -43,7 +45,7 @@ def _telling_line(message, kind):
 
 
 def _lines(message):
-    return [line.strip() for line in message.splitlines() if line.strip()]
+    return [line.strip() for line in message.splitlines() if line.strip()] or ["no message"]
 
 
 @dataclass
@@ -77,5 +79,42 @@ def expect_error(kind: type[BaseException], *words: str) -> Iterator[CaughtError
     for word in words:
         if word not in str(caught.error):
             raise AssertionError(f"the message does not hold {word!r}: {caught.error}")
-    first = next(iter(caught.lines), "no message")
-    print(in_one_line(f"{type(caught.error).__name__}: {first}"))
+    print(in_one_line(f"{type(caught.error).__name__}: {caught.lines[0]}"))
+
+
+@contextmanager
+def not_yet(*names: str) -> Iterator[None]:
+    """Say in one line what a learner's answer still lacks, or that it is right.
+
+    The checks of exercises run inside it, so that an open exercise stops nobody. What a check
+    prints explains the answer, and is shown only below "Right.". Introduced in notebook 01.
+
+    names: what the cell of the exercise defines. When a cell with one of them has just ended with
+        an error, they are forgotten, so that no earlier answer is judged in its place.
+    """
+    _forget_after_an_error(names)
+    explanation = io.StringIO()
+    try:
+        with redirect_stdout(explanation):
+            yield
+    except Exception as error:
+        print(f"Not yet: {_hint(error, names)}")
+    else:
+        print(f"Right.\n{explanation.getvalue()}", end="")
+
+
+def _forget_after_an_error(names):
+    shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    last = getattr(shell, "last_execution_result", None)
+    if last and not last.success and any(name in last.info.raw_cell for name in names):
+        for name in names:
+            shell.user_ns.pop(name, None)
+
+
+def _hint(error, names):
+    if isinstance(error, NameError) and error.name in names:
+        return "the cell above ended with an error, or has not run; mend it and run it again"
+    if isinstance(error, AssertionError):
+        source = traceback.extract_tb(error.__traceback__)[-1].line or "the answer is not right"
+        return (str(error).strip() or source).splitlines()[0]
+    return f"the answer cannot be checked ({headline(error)})"

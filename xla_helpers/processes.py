@@ -3,7 +3,6 @@
 import inspect
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -11,15 +10,12 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from .tables import cut, in_one_line
 from .validation import check_positive
-
-LAST_LINES = 12  # lines of output that an error shows
-LETTERS = 2000  # of each of them
-UTF_8 = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}  # whatever the language of the system
 
 CALL_FUNCTION = """{source}
 
@@ -48,17 +44,16 @@ class Run:
 class ProcessError(RuntimeError):
     """The process failed, crashed or ran too long. The message ends with its last lines.
 
-    returncode: its exit code, or None after a signal or the time limit; 0 when a function gave no
-    value, such as one that ends the process. signal: the name of the signal that killed it, such
-    as "SIGSEGV", or None. timed_out: whether it was stopped. stdout, stderr: what it printed.
+    signal: the name of the signal that killed it, such as "SIGSEGV", or None. timed_out: whether
+    it was stopped. stdout, stderr: what it printed.
     """
 
-    def __init__(self, what, stdout, stderr, *, returncode=None, signal=None, timed_out=False):
-        self.returncode, self.signal, self.timed_out = returncode, signal, timed_out
+    def __init__(self, what, stdout, stderr, *, signal=None, timed_out=False):
+        self.signal, self.timed_out = signal, timed_out
         self.stdout, self.stderr = stdout, stderr
-        lines = (stdout + stderr).strip().splitlines()[-LAST_LINES:]
-        ending = ["Its last lines:", *(in_one_line(cut(line, LETTERS)) for line in lines)]
-        super().__init__("\n".join([what, *(ending if lines else [])]))
+        lines = (stdout + stderr).strip().splitlines()[-12:]
+        shown = [in_one_line(cut(line, 2000)) for line in lines]
+        super().__init__("\n".join([what, *(["Its last lines:", *shown] if shown else [])]))
 
 
 def run_in_process(
@@ -86,17 +81,36 @@ def run_in_process(
     'me\\n'
     """
     check_positive("timeout", timeout)
-    flags = dict(flags or {})
+    utf_8 = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}  # whatever the system's language is
+    environment = os.environ | utf_8 | dict(flags or {})
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        script, words = _script(code, args, uses, folder)
+        script, words = code, args
+        if not isinstance(code, Path):
+            script = folder / "script.py"
+            script.write_text(_source(code, args, uses), encoding="utf-8")
+            words = () if callable(code) else args
         started = time.perf_counter()
-        environment = os.environ | UTF_8 | flags
         ended, *printed = _execute([script, *words], environment, folder, timeout)
         seconds = time.perf_counter() - started
-        _check_end(ended, printed, flags, timeout)
-        value = _returned(folder / "answer.json", printed) if callable(code) else None
+        _check_end(ended, printed, timeout)
+        value, answer = None, folder / "answer.json"
+        if callable(code) and not answer.exists():
+            raise ProcessError("The process ended before the function returned.", *printed)
+        if callable(code):
+            value = json.loads(answer.read_text(encoding="utf-8"))
     return Run(value, *printed, seconds)
+
+
+def _source(code, args, uses):
+    """The text of the script that runs `code`."""
+    if isinstance(code, str):
+        return code
+    for function in (*uses, code):
+        if not inspect.isfunction(function) or function.__name__ == "<lambda>":
+            raise TypeError(f"{function!r} cannot travel to a process: give one made by `def`")
+    source = "\n".join(textwrap.dedent(inspect.getsource(f)) for f in (*uses, code))
+    return CALL_FUNCTION.format(source=source, name=code.__name__, args=json.dumps(args))
 
 
 def _execute(words, environment, folder, timeout):
@@ -115,75 +129,19 @@ def _execute(words, environment, folder, timeout):
         except subprocess.TimeoutExpired:
             code = None
         finally:
-            _kill_group(process)
+            with suppress(ProcessLookupError, PermissionError):  # the latter: zombies on macOS
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
     return code, *(path.read_text(encoding="utf-8", errors="replace") for path in printed)
 
 
-def _kill_group(process):
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):  # macOS: the latter when only zombies are left
-        pass
-    process.wait()
-
-
-def _check_end(code, printed, flags, timeout):
+def _check_end(code, printed, timeout):
     if code is None:
         what = f"The process ran longer than {timeout:g} s and was stopped."
         raise ProcessError(what, *printed, timed_out=True)
-    hint = _unknown_flag("".join(printed), flags)
-    if code > 0:
-        what = f"The process ended with exit code {code}.{hint}"
-        raise ProcessError(what, *printed, returncode=code)
     if code < 0:
         names = {number.value: number.name for number in signal.Signals}
         name = names.get(-code, f"signal {-code}")
-        raise ProcessError(f"The process was killed by {name}.{hint}", *printed, signal=name)
-
-
-def _unknown_flag(output, flags):
-    """What the output says of a flag, when that one really was given."""
-    found = re.search(r"Unknown flags? in (\w+): (\S+)", output)
-    if not found or found[2] not in flags.get(found[1], "").split():
-        return ""
-    name, flag = found.groups()
-    return f" {name} in `flags` holds {flag!r}, which is unknown here: {name}=--help lists all."
-
-
-def _returned(answer, printed):
-    """What the function returned, if it came to that."""
-    if not answer.exists():
-        raise ProcessError(
-            "The process ended before the function returned.", *printed, returncode=0
-        )
-    return json.loads(answer.read_text(encoding="utf-8"))
-
-
-# What runs
-
-
-def _script(code, args, uses, folder):
-    """A script, and what it gets in ``sys.argv``; a `Path` is the script itself."""
-    if isinstance(code, Path):
-        return code, list(map(str, args))
-    script, words = folder / "script.py", []
-    if isinstance(code, str):
-        text, words = code, list(map(str, args))
-    else:
-        source = "\n".join(map(_source, [*uses, code]))
-        text = CALL_FUNCTION.format(source=source, name=code.__name__, args=_as_json(args))
-    script.write_text(text, encoding="utf-8")
-    return script, words
-
-
-def _source(function):
-    if not inspect.isfunction(function) or function.__name__ == "<lambda>":
-        raise TypeError(f"{function!r} cannot travel to a process: give a function made by `def`")
-    return textwrap.dedent(inspect.getsource(function))
-
-
-def _as_json(args):
-    try:
-        return json.dumps(args)
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"`args` must fit in JSON: {error}") from error
+        raise ProcessError(f"The process was killed by {name}.", *printed, signal=name)
+    if code > 0:
+        raise ProcessError(f"The process ended with exit code {code}.", *printed)

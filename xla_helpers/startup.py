@@ -3,18 +3,18 @@
 import atexit
 import os
 import platform
+import re
+import shutil
+import subprocess
 import sys
 import tempfile
-from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
-from .devices import HIDDEN_HERE, driver_version, without_gpu
 from .tables import in_one_line
 
 LOG_SWITCH = ("TF_CPP_VMODULE", "service=1,device_compiler=1")
 """Makes TensorFlow log the name and the seconds of each XLA compilation. Read once, at import."""
-
-CPUS = Path("/sys/devices/system/cpu")  # where Linux lists processors and their caches
 
 _log_path = None
 
@@ -88,97 +88,98 @@ def machine_facts() -> dict[str, str]:
     """What a measurement depends on, and nothing that names its owner: name to text."""
     import tensorflow as tf
 
-    cores = usable_cores()
+    affinity = getattr(os, "sched_getaffinity", lambda pid: range(os.cpu_count()))
+    cores = sorted(affinity(0))  # that this process may use, where the system says it
     facts = {
         "processor": _processor(),
-        "cores": f"{cores} core{'s' if cores > 1 else ''}",
-        **_last_level_cache(),
+        "cores": f"{len(cores)} core{'s' if len(cores) > 1 else ''}",
+        "cache": _last_level_cache(cores),
         "accelerators": _accelerators(tf),
         "Python": f"Python {platform.python_version()}",
         "TensorFlow": f"TensorFlow {tf.__version__}",
     }
-    return {name: in_one_line(fact) for name, fact in facts.items()}
+    return {name: in_one_line(fact) for name, fact in facts.items() if fact}
+
+
+def unseen_gpu() -> str:
+    """One sentence where NVIDIA's driver lists a GPU and TensorFlow sees none; "" otherwise.
+
+    TensorFlow is imported only where the driver lists one.
+    """
+    driver = _nvidia_driver()
+    if not driver:
+        return ""
+    import tensorflow as tf
+
+    if tf.config.list_physical_devices("GPU"):
+        return ""
+    said = [f"There is an NVIDIA GPU ({driver}) that TensorFlow does not see."]
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        said.append(f"CUDA_VISIBLE_DEVICES is {os.environ['CUDA_VISIBLE_DEVICES']!r}.")
+    said.append(f"TensorFlow's log may say why: {_log_path or 'it stands above'}.")
+    return " ".join(said)
 
 
 def _accelerators(tf):
-    """The GPUs that this process uses, by name, or what keeps it from using any."""
-    if not tf.config.list_physical_devices("GPU"):
-        return without_gpu()
-    gpus = tf.config.get_visible_devices("GPU")
-    details = map(tf.config.experimental.get_device_details, gpus)
-    names = [known.get("device_name", "GPU") for known in details]
-    if not names:
-        return HIDDEN_HERE
-    driver = driver_version()
-    return ", ".join(names) + (f" with driver {driver}" if driver else "")
+    """The GPUs that this process uses, by name, or that it uses none of those that are there."""
+    details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
+    names = ", ".join(known.get("device_name", "GPU") for known in details)
+    driver = _nvidia_driver()
+    if not driver:
+        return names or "no GPU"
+    return f"{names or 'NVIDIA GPU that TensorFlow does not use'} ({driver})"
 
 
-def _keep_python_stderr() -> None:
-    """In a script ``sys.stderr`` is file descriptor 2 itself: give it a descriptor of its own."""
+def _nvidia_driver():
+    """What NVIDIA's command says, such as ``driver 550.54.15``; "" where it lists no GPU."""
+    command = shutil.which("nvidia-smi")
+    if not command:
+        return ""
+    query = [command, "--query-gpu=driver_version", "--format=csv,noheader"]  # a line for each GPU
     try:
-        is_descriptor_2 = sys.stderr.fileno() == 2
-    except (AttributeError, OSError, ValueError):
-        return
-    if is_descriptor_2:
-        same = {"encoding": sys.stderr.encoding, "errors": sys.stderr.errors}
-        sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, **same)
+        done = subprocess.run(query, capture_output=True, text=True, errors="replace", timeout=5)
+    except subprocess.TimeoutExpired:
+        return "driver does not answer"  # which it would where there is no GPU
+    except OSError:
+        return ""
+    versions = re.findall(r"^\d+(?:\.\d+)+$", done.stdout, re.MULTILINE)
+    return f"driver {versions[0]}" if versions and done.returncode == 0 else ""
 
 
-def usable_cores() -> int:
-    """How many cores this process may use."""
-    return len(_usable()) or os.cpu_count()
+def _last_level_cache(cores):
+    """The caches of the last level together, such as ``L3 cache 64 MiB in 2 parts``.
 
-
-def _usable() -> set[int]:
-    """The numbers of the cores that this process may use; none where the system does not say."""
-    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
-
-
-def _last_level_cache() -> dict[str, str]:
-    """The caches of the last level as Linux lists them, such as ``L3 cache 2 x 32 MiB``."""
-    caches = _last_level_caches()
-    if not caches:
-        return {}
-    level, sizes = caches
-    many = Counter(f"{size / 2**20:.4g} MiB" for size in sizes)
-    said = [f"{count} x {size}" if count > 1 else size for size, count in many.items()]
-    return {"cache": f"L{level} cache {' + '.join(said)}"}
-
-
-def cache_bytes() -> int | None:
-    """The bytes of all caches of the last level, together; None where the system does not say.
-
-    A large processor has several of them, each shared by some of its cores; those count whose
-    cores this process may use. Arrays that are much larger than all of them together come from
-    memory. Linux says it.
+    Those count whose cores this process may use. "" where the system does not say.
     """
-    caches = _last_level_caches()
-    return sum(caches[1]) if caches else None
-
-
-def _last_level_caches():
-    """The last level and the sizes in bytes of its caches, each once; None where nothing says."""
-    found = {}
-    for cache in (path for n in sorted(_usable()) for path in CPUS.glob(f"cpu{n}/cache/index*")):
-        try:
-            level, shared_by = int(_told(cache / "level")), _told(cache / "shared_cpu_list")
-            kilobytes = int(_told(cache / "size").removesuffix("K"))
-        except (OSError, ValueError):  # not all systems tell all of it
-            continue
-        found.setdefault(level, {})[shared_by] = 1024 * kilobytes
-    return (max(found), sorted(found[max(found)].values())) if found else None
+    sizes = {}  # kilobytes, by level and by the cores that share it
+    folders = [Path(f"/sys/devices/system/cpu/cpu{core}/cache") for core in cores]
+    for cache in (index for folder in folders for index in folder.glob("index*")):
+        with suppress(OSError, ValueError):  # not all systems tell all of it
+            level, shared_by, size = (
+                _told(cache / n) for n in ("level", "shared_cpu_list", "size")
+            )
+            sizes[level, shared_by] = int(size.removesuffix("K"))
+    last = max((level for level, _ in sizes), default="")
+    parts = [size for (level, _), size in sizes.items() if level == last]
+    divided = f" in {len(parts)} parts" if len(parts) > 1 else ""
+    return f"L{last} cache {sum(parts) / 1024:.4g} MiB{divided}" if parts else ""
 
 
 def _told(path):
     return path.read_text(encoding="utf-8").strip()
 
 
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            models = [
-                line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
-            ]
-    except OSError:
-        models = []
-    return models[0] if models else platform.processor() or platform.machine()
+def _processor():
+    with suppress(OSError):
+        listed = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        if found := re.search(r"^model name\s*: (.+)$", listed, re.MULTILINE):
+            return found[1]
+    return platform.processor() or platform.machine()
+
+
+def _keep_python_stderr():
+    """In a script ``sys.stderr`` is file descriptor 2 itself: give it a descriptor of its own."""
+    with suppress(AttributeError, OSError, ValueError):  # in a notebook it is no file
+        if sys.stderr.fileno() == 2:
+            same = {"encoding": sys.stderr.encoding, "errors": sys.stderr.errors}
+            sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, **same)

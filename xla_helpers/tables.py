@@ -1,23 +1,23 @@
 """How results are shown: one table in text and in HTML, with units chosen for the eye."""
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from numbers import Real
 
-PREFIXES = {-9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T"}
+from tabulate import tabulate as lay_out
 
-NUMERAL = re.compile(r"[-+]?\d+(\.\d+)?(e[-+]?\d+)?")
+PREFIXES = {1e12: "T", 1e9: "G", 1e6: "M", 1e3: "k", 1: "", 1e-3: "m", 1e-6: "µ", 1e-9: "n"}
 
-LONG = 23  # characters of a text that may go on in a next line
+STYLES = {
+    "<th>": '<th style="text-align: left">',  # a notebook's own would put all text on the right
+    "<td>": '<td style="text-align: left">',
+    ' style="text-align: right;"': ' style="text-align: right; white-space: nowrap"',
+}
+"""Tags as tabulate writes them, and as they are shown; in a text these letters are escaped."""
 
-# A notebook's own style would put all text on the right, so each cell says where it stands.
-SHORT_TEXT = "text-align: left; white-space: nowrap"
-LONG_TEXT = "text-align: left; white-space: normal; min-width: 10em"
-NUMBER = "text-align: right; white-space: nowrap"
-UNIT = '<span style="display: inline-block; width: 1.7em; text-align: left">{}</span>'
+NUMERAL = re.compile(r"[-+]?\d[\d,]*(\.\d+)?(e[-+]?\d+)?")
 
 
 class Seconds(float):
@@ -38,33 +38,31 @@ class Table:
     """A result that shows itself as a table: text in a terminal, HTML in a notebook.
 
     A subclass gives `_title()` (one line), `_columns()` and `_rows()`. A column of numbers stands
-    on the right, also when they are text already, and all others on the left; the units of
-    `Seconds` and `Bytes` stand below each other.
+    on the right, also when they are text already, and all others on the left.
     """
 
     def __str__(self):
-        columns = [[in_one_line(head), *_texts(cells)] for head, cells in self._by_column()]
-        widths = [max(map(len, column)) for column in columns]
-        for column, width, (_, cells) in zip(columns, widths, self._by_column(), strict=True):
-            column[:] = [f"{text:{'>' if _numeric(cells) else '<'}{width}}" for text in column]
-            column.insert(1, "-" * width)
-        lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
-        return "\n".join([in_one_line(self._title()), *lines])
+        return f"{in_one_line(self._title())}\n{self._laid_out('simple')}"
 
     __repr__ = __str__
 
     def _repr_html_(self):
-        columns = [_html_column(head, cells) for head, cells in self._by_column()]
-        head, *rows = (f"<tr>{''.join(row)}</tr>" for row in zip(*columns, strict=True))
-        body = "\n".join(rows)
-        return (
-            f"<p>{escape(in_one_line(self._title()))}</p>\n"
-            f"<table>\n<thead>\n{head}\n</thead>\n<tbody>\n{body}\n</tbody>\n</table>"
-        )
+        table = self._laid_out("html")
+        for plain, styled in STYLES.items():
+            table = table.replace(plain, styled)
+        return f"<p>{escape(in_one_line(self._title()))}</p>\n{table}"
 
-    def _by_column(self):
-        rows = list(self._rows())
-        return [(str(head), [row[i] for row in rows]) for i, head in enumerate(self._columns())]
+    def _laid_out(self, form):
+        heads, rows = list(self._columns()), list(self._rows())
+        numeric = [_are_numbers(row[i] for row in rows) for i in range(len(heads))]
+        sides = ["right" if found else "left" for found in numeric]
+        return lay_out(
+            [[in_one_line(str(cell)) for cell in row] for row in rows],
+            [in_one_line(str(head)) for head in heads],
+            tablefmt=form,
+            colalign=sides if rows else None,  # release 0.9 has no columns where there are no rows
+            disable_numparse=True,  # it would write 4.00 as 4
+        )
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,10 +91,10 @@ def tabulate(title: str, columns: Sequence[str], rows: Iterable[Sequence]) -> Ta
 
     >>> tabulate("Two copies.", ["of", "time"], [["a", Seconds(0.2)], ["b", Seconds(3e-3)]])
     Two copies.
-    of    time
-    --  ------
-    a   200 ms
-    b     3 ms
+    of      time
+    ----  ------
+    a     200 ms
+    b       3 ms
     """
     return _Rows(title, columns, list(rows))
 
@@ -137,48 +135,19 @@ def cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def _with_unit(value, unit):
-    value = float(f"{float(value):.3g}")  # before the unit is chosen, so that 999.9 ms is 1 s
-    power = 0
-    if value and math.isfinite(value):
-        power = min(max(3 * math.floor(math.log10(abs(value)) / 3), min(PREFIXES)), max(PREFIXES))
-    return f"{value / 10**power:.3g} {PREFIXES[power]}{unit}"
+def _with_unit(number, unit):
+    rounded = float(f"{float(number):.3g}")  # before the unit is chosen, so that 999.9 ms is 1 s
+    for size, prefix in PREFIXES.items():
+        if size <= abs(rounded) < 1000 * size:
+            return f"{rounded / size:.3g} {prefix}{unit}"
+    return f"{rounded:.3g} {unit}"
 
 
-def _numeric(cells):
+def _are_numbers(cells):
     shown = [cell for cell in cells if cell != ""]
     return bool(shown) and all(map(_is_number, shown))
 
 
 def _is_number(cell):
     """Numbers, and text that shows nothing else."""
-    if isinstance(cell, Real):
-        return True
-    return isinstance(cell, str) and NUMERAL.fullmatch(cell) is not None
-
-
-def _texts(cells):
-    """A unit is filled up, so that it stands below the others."""
-    texts = [in_one_line(str(cell)) for cell in cells]
-    units = [text.split()[-1] for text, cell in zip(texts, cells, strict=True) if _has_unit(cell)]
-    width = max(map(len, units), default=0)
-    return [
-        text + " " * (width - len(text.split()[-1])) if _has_unit(cell) else text
-        for text, cell in zip(texts, cells, strict=True)
-    ]
-
-
-def _has_unit(cell):
-    return isinstance(cell, (Seconds, Bytes))
-
-
-def _html_column(head, cells):
-    long = any(len(str(cell)) > LONG for cell in cells)
-    style = NUMBER if _numeric(cells) else LONG_TEXT if long else SHORT_TEXT
-    yield f'<th style="{style}">{escape(in_one_line(head))}</th>'
-    for cell in cells:
-        text = escape(in_one_line(str(cell)))
-        if _has_unit(cell):
-            number, unit = text.split()
-            text = f"{number} {UNIT.format(unit)}"
-        yield f'<td style="{style}">{text}</td>'
+    return isinstance(cell, Real) or bool(NUMERAL.fullmatch(str(cell)))

@@ -10,47 +10,44 @@ SHOWN = 60  # characters of a value that is refused
 
 def check_positive(name: str, value) -> None:
     """Refuse a count, a size or a time that is not above zero, or that is without end."""
-    if not (is_number(value) and 0 < value < math.inf):
-        raise ValueError(f"`{name}` is {_shown(value)}: give a number above zero")
+    if not (_is_finite(value) and value > 0):
+        raise ValueError(f"{_shown(name, value)}: give a number above zero")
 
 
 def check_count(name: str, value) -> None:
     """Refuse what is no whole number above zero."""
     check_positive(name, value)
     if not isinstance(value, Integral):
-        raise ValueError(f"`{name}` is {_shown(value)}: give a whole number")
+        raise ValueError(f"{_shown(name, value)}: give a whole number")
 
 
-def check_not_negative(name: str, value) -> None:
-    """Refuse a time that is below zero or without end."""
-    if not (is_number(value) and 0 <= value < math.inf):
-        raise ValueError(f"`{name}` is {_shown(value)}: give a number, 0 for none")
+def check_not_negative(name: str, value, zero: str = "none") -> None:
+    """Refuse what is below zero or without end. zero: what that means."""
+    if not (_is_finite(value) and value >= 0):
+        raise ValueError(f"{_shown(name, value)}: give a number, 0 for {zero}")
 
 
 def check_tolerance(tolerance) -> None:
     """Refuse what no difference could be held against."""
-    if not (is_number(tolerance) and 0 <= tolerance < math.inf):
-        raise ValueError(
-            f"`tolerance` is {_shown(tolerance)}: give a number, 0 for equal to the last bit"
-        )
+    check_not_negative("tolerance", tolerance, zero="equal to the last bit")
 
 
 def check_callable(name: str, value) -> None:
     """Refuse what cannot be called."""
     if not callable(value):
-        raise TypeError(f"`{name}` is {_shown(value)}, which cannot be called: give a function")
+        raise TypeError(f"{_shown(name, value)}, which cannot be called: give a function")
 
 
 def check_text(name: str, value) -> None:
     """Refuse what is no text."""
     if not isinstance(value, str):
-        raise TypeError(f"`{name}` is {_shown(value)}: give text")
+        raise TypeError(f"{_shown(name, value)}: give text")
 
 
-def is_number(value) -> bool:
-    """Whether a value is a number; True and False are answers."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+def _is_finite(value):
+    """Whether it is a number, and not without end; True and False are answers."""
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _shown(value):
-    return cut(repr(value), SHOWN)
+def _shown(name, value):
+    return f"`{name}` is {cut(repr(value), SHOWN)}"

@@ -1,12 +1,13 @@
+"""What every notebook calls first, in fresh processes, and the line that names the machine."""
+
 import os
 import re
 import sys
+from types import SimpleNamespace
 
 import pytest
 
-from xla_helpers import startup
-from xla_helpers.processes import run_in_process
-from xla_helpers.startup import describe_machine, machine_facts, prepare_tensorflow
+import xla_helpers as xh
 
 
 def prepare_twice():
@@ -20,112 +21,99 @@ def prepare_twice():
     os.write(2, b"C++ speaks\n")
     with open(path, encoding="utf-8") as log:
         text = log.read()
-    return {
-        "same": path == prepare_tensorflow(),
-        "log": text,
-        "switches": [os.environ["TF_CPP_VMODULE"], os.environ["TF_CPP_MIN_LOG_LEVEL"]],
-        "growth": os.environ["TF_FORCE_GPU_ALLOW_GROWTH"],
-        "keras": os.environ["KERAS_BACKEND"],
-    }
+    names = ["TF_CPP_VMODULE", "TF_CPP_MIN_LOG_LEVEL", "TF_FORCE_GPU_ALLOW_GROWTH", "KERAS_BACKEND"]
+    return path == prepare_tensorflow(), path, text, [os.environ[name] for name in names]
 
 
 def test_only_what_c_code_writes_goes_to_the_log():
     flags = {"TF_CPP_VMODULE": "", "TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": ""}
-    flags |= {"PYTHONIOENCODING": "utf-8", "PYTHONUTF8": "0", "LC_ALL": "en_US.ISO-8859-1"}
-    run = run_in_process(prepare_twice, flags=flags)
-    assert run.stderr == "Python speaks \N{SNOWMAN}\n"
-    assert run.value == {
-        "same": True,
-        "log": "C++ speaks\n",
-        "switches": ["service=1,device_compiler=1", "0"],
-        "growth": "true",
-        "keras": "tensorflow",
-    }
+    run = xh.run_in_process(prepare_twice, flags=flags)
+    same, path, text, switches = run.value
+    assert same and run.stderr == "Python speaks \N{SNOWMAN}\n" and text == "C++ speaks\n"
+    assert switches == ["service=1,device_compiler=1", "0", "true", "tensorflow"]
+    assert not os.path.exists(path)
 
 
 def test_switches_of_the_reader_are_kept():
     flags = {"TF_CPP_VMODULE": "xla_launch_util=2", "TF_FORCE_GPU_ALLOW_GROWTH": "false"}
-    run = run_in_process(prepare_twice, flags=flags)
-    assert run.value["switches"][0] == "xla_launch_util=2,service=1,device_compiler=1"
-    assert run.value["growth"] == "false"
-
-
-def test_a_variable_that_cannot_be_is_refused_before_anything_is_changed(monkeypatch):
-    monkeypatch.setattr(startup, "_log_path", None)
-    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
-    monkeypatch.setenv("TF_USE_LEGACY_KERAS", "1")
-    switches = dict(os.environ)
-    with pytest.raises(RuntimeError, match="^TF_USE_LEGACY_KERAS is '1' in the environment"):
-        prepare_tensorflow(keras=3)
-    assert startup.log_path() is None
-    assert dict(os.environ) == switches
-
-
-def test_too_late_is_said_with_the_mend(monkeypatch):
-    monkeypatch.setattr(startup, "_log_path", None)
-    monkeypatch.setitem(sys.modules, "tensorflow", object())
-    switches = dict(os.environ)
-    with pytest.raises(RuntimeError, match="Restart the kernel and call it before `import tensor"):
-        prepare_tensorflow()
-    assert startup.log_path() is None
-    assert dict(os.environ) == switches
-
-
-def test_the_machine_in_one_line(tf):
-    line = describe_machine()
-    python = ".".join(map(str, sys.version_info[:3]))
-    assert re.search(
-        rf"\S.* · \d+ cores? · .+ · Python {python} · TensorFlow {tf.__version__}$", line
-    )
-    assert "\n" not in line
-    assert line == " · ".join(machine_facts().values())
-
-
-def test_a_machine_without_proc_has_a_name_too(monkeypatch):
-    def no_file(*args, **options):
-        raise FileNotFoundError
-
-    monkeypatch.setattr("builtins.open", no_file)
-    assert startup._processor()
-
-
-@pytest.fixture
-def processors(tmp_path, monkeypatch):
-    """Makes a folder like that in which Linux lists caches: level, who shares it, size."""
-    monkeypatch.setattr(startup, "CPUS", tmp_path)
-    monkeypatch.setattr(startup, "_usable", lambda: {0, 1, 2})
-
-    def make(*caches):
-        for number, (level, shared_by, size) in enumerate(caches):
-            folder = tmp_path / f"cpu{number}/cache/index{level}"
-            folder.mkdir(parents=True)
-            for name, text in {"level": level, "shared_cpu_list": shared_by, "size": size}.items():
-                (folder / name).write_text(f"{text}\n", encoding="utf-8")
-
-    return make
+    switches = xh.run_in_process(prepare_twice, flags=flags).value[-1]
+    assert switches[::2] == ["xla_launch_util=2,service=1,device_compiler=1", "false"]
 
 
 @pytest.mark.parametrize(
-    ("caches", "count", "text"),
+    ("flags", "before", "keras", "said"),
     [
-        ([(2, "0", "1024K"), (3, "0-1", "32768K"), (3, "0-1", "32768K")], 2**25, "L3 cache 32 MiB"),
-        ([(3, "0-7", "32768K"), (3, "8-15", "32768K")], 2**26, "L3 cache 2 x 32 MiB"),
-        ([(2, "0", "512K"), (2, "1", "512K"), (2, "2", "2048K")], 3 * 2**20, None),
-        ([(1, "0", "48K"), (3, "0", "unknown")], 48 * 1024, "L1 cache 0.04688 MiB"),
+        ({}, "sys.modules['tensorflow'] = None", None, "Restart the kernel and call it before"),
+        ({"KERAS_BACKEND": "jax"}, "", None, "KERAS_BACKEND is 'jax' in the environment"),
+        ({"TF_USE_LEGACY_KERAS": "1"}, "", 3, "TF_USE_LEGACY_KERAS is '1' in the environment"),
+        ({"TF_USE_LEGACY_KERAS": "1"}, "", None, None),
+        ({"TF_USE_LEGACY_KERAS": "0"}, "", 3, None),
     ],
 )
-def test_all_caches_of_the_last_level_count_each_once(processors, caches, count, text):
-    processors(*caches)
-    assert startup.cache_bytes() == count
-    expected = text or "L2 cache 2 x 0.5 MiB + 2 MiB"
-    assert startup._last_level_cache() == {"cache": expected}
+def test_what_cannot_be_is_refused_before_anything_is_changed(flags, before, keras, said):
+    code = f"""
+import os, sys
+import xla_helpers as xh
+{before}
+switches = dict(os.environ)
+try:
+    xh.prepare_tensorflow(keras={keras})
+except RuntimeError as error:
+    assert switches == dict(os.environ)
+    os.write(2, b"descriptor 2 is as before")
+    print(error)
+"""
+    run = xh.run_in_process(code, flags={"TF_USE_LEGACY_KERAS": "", "KERAS_BACKEND": ""} | flags)
+    assert (said or "") in run.stdout and (run.stdout == "") == (said is None)
+    assert (run.stderr == "descriptor 2 is as before") == (said is not None)
 
 
-def test_caches_of_cores_that_may_not_be_used_do_not_count(processors, monkeypatch):
-    processors((3, "0-7", "32768K"), (3, "8-15", "32768K"))
-    monkeypatch.setattr(startup, "_usable", lambda: {1})
-    assert startup.cache_bytes() == 2**25
+def test_the_machine_in_one_line(tf):
+    python = ".".join(map(str, sys.version_info[:3]))
+    line = rf"\S.* · \d+ cores?( · L\d cache .+)? · .*GPU.* · Python {python} · TensorFlow "
+    assert re.fullmatch(line + tf.__version__, xh.describe_machine())
 
 
-def test_where_nothing_lists_caches_none_are_told(processors):
-    assert startup.cache_bytes() is None and startup._last_level_cache() == {}
+def driver(folder, text):
+    """A folder with a command that stands in for NVIDIA's."""
+    folder.mkdir()
+    (folder / "nvidia-smi").write_text(f"#!{text}\n", encoding="utf-8")
+    (folder / "nvidia-smi").chmod(0o755)
+    return str(folder)
+
+
+def describe(folders):
+    import os
+
+    import xla_helpers as xh
+
+    xh.prepare_tensorflow()
+    described = []
+    for os.environ["PATH"] in folders:
+        described.append(xh.describe_machine().split(" · ")[-3])
+    return described
+
+
+def test_a_gpu_that_tensorflow_does_not_use_is_told(tmp_path):
+    unused = "NVIDIA GPU that TensorFlow does not use"
+    drivers = {
+        "/bin/sh\necho 550.54.15; echo 550.54.15": f"{unused} (driver 550.54.15)",
+        "/bin/sh\nexec /bin/sleep 60": f"{unused} (driver does not answer)",
+        "/bin/sh\necho No devices were found": "no GPU",
+        "/bin/sh\necho 550.54.15; exit 9": "no GPU",
+        "/no/such/shell": "no GPU",
+    }
+    folders = [driver(tmp_path / str(i), text) for i, text in enumerate(drivers)]
+    hidden = {"CUDA_VISIBLE_DEVICES": "-1"}  # a real one too
+    run = xh.run_in_process(describe, [*folders, str(tmp_path)], flags=hidden)
+    assert run.value == [*drivers.values(), "no GPU"]
+
+
+def test_gpus_that_tensorflow_uses_are_named(tf, tmp_path, monkeypatch):
+    details = SimpleNamespace(get_device_details=lambda gpu: {"device_name": gpu})
+    monkeypatch.setattr(tf.config, "get_visible_devices", lambda kind: ["A", "B"])
+    monkeypatch.setattr(tf.config, "experimental", details)
+    monkeypatch.setenv("PATH", driver(tmp_path / "bin", "/bin/sh\necho 550.54.15"))
+    assert " · A, B (driver 550.54.15) · Python" in xh.describe_machine()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert " · A, B · Python" in xh.describe_machine()

@@ -5,8 +5,8 @@ import zipfile
 
 import pytest
 
-from xla_helpers import Run
 from xla_helpers.bug_reports import replay
+from xla_helpers.processes import Run
 
 
 @pytest.fixture

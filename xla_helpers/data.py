@@ -1,0 +1,67 @@
+"""What lessons work on: the weights of a language model, and images."""
+
+import os
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from .tables import cut
+
+BUNDLED = "tiny-gpt2"
+"""The GPT-2 that ships with this package: two layers, trained on the `corpus.txt` beside it."""
+
+FILES = ["*.json", "*.txt", "*.model", "tf_model.h5", "model.safetensors"]  # of a checkpoint
+
+
+def find_checkpoint(name: str = BUNDLED) -> Path:
+    """The folder of a checkpoint, ready for `from_pretrained`.
+
+    name: `tiny-gpt2` for the one in this package, a local folder, or a model on the Hub such as
+    `openai-community/gpt2`, which is downloaded unless the Hub's cache holds it. Introduced in
+    notebook 03.
+
+    Raises: FileNotFoundError when it is none of these or the Hub cannot be reached.
+    """
+    if name == BUNDLED:
+        return _data() / BUNDLED
+    folder = Path(name) if os.path.isdir(name) else _from_hub(str(name))
+    if not (folder / "config.json").is_file():
+        raise FileNotFoundError(_refusal(name, "holds no config.json"))
+    return folder
+
+
+def _from_hub(name):
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=FILES))
+    except Exception as error:  # the Hub's client raises many types, for one reason: no files
+        why = f"is no folder here, and the Hub's client raised {type(error).__name__}"
+        raise FileNotFoundError(_refusal(name, why)) from None
+
+
+def _refusal(name, why):
+    return (
+        f"{cut(repr(str(name)), 100)} {why}: give the folder that `save_pretrained` wrote, the "
+        f"name of a model on the Hugging Face Hub, or {BUNDLED!r}, which ships with this package."
+    )
+
+
+def load_digits() -> tuple[np.ndarray, np.ndarray]:
+    """Images of digits that people wrote by hand, and the digits; `data/digits` says by whom.
+
+    Introduced in notebook 07.
+
+    Returns: images ``[1797, 8, 8]`` of bytes from 0 to 16, and labels ``[1797]`` from 0 to 9.
+
+    >>> images, labels = load_digits()
+    >>> images.shape, labels[:5].tolist()
+    ((1797, 8, 8), [0, 1, 2, 3, 4])
+    """
+    with np.load(_data() / "digits" / "digits.npz") as arrays:
+        return arrays["images"], arrays["labels"]
+
+
+def _data():
+    return Path(str(files(__package__))) / "data"

@@ -18,9 +18,8 @@ from .ratios import Ratio
 from .agreement import Difference, largest_difference
 
 # Explain
-from .compilations import Call, CompilationLog
+from .compilations import Call, CompilationLog, Reason
 from .logs import Compilation, compilations_in, watch_compilations
-from .reasons import Reason
 from .layers import layer_at, layers_of
 from .profiles import Profile, profile
 from .programs import Array, Kernel, Program, inspect_program, optimised_module

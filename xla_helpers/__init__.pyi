@@ -22,7 +22,7 @@ from .compilations import Call, CompilationLog, Reason
 from .logs import Compilation, compilations_in, watch_compilations
 from .layers import layer_at, layers_of
 from .profiles import Profile, profile
-from .programs import Array, Kernel, Program, inspect_program, optimised_module
+from .programs import Kernel, Program, inspect_program, optimised_module
 from .checking import Check, Outcome, check
 from .operations import Draw, Refusal
 from .errors import CaughtError, expect_error
@@ -63,7 +63,6 @@ from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
 
 __all__ = [
     "Answer",
-    "Array",
     "Between",
     "BugReport",
     "BugReportError",

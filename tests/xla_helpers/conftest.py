@@ -13,7 +13,7 @@ from xla_helpers.checking import Check, Outcome
 from xla_helpers.comparisons import Comparison, Sweep
 from xla_helpers.compilations import Call, Reason
 from xla_helpers.logs import compilations_are_logged
-from xla_helpers.programs import Array, Kernel, Program
+from xla_helpers.programs import Kernel, Program
 from xla_helpers.results import Result
 from xla_helpers.timing import Measurement
 
@@ -84,15 +84,14 @@ def result(name="fused-sum", what="a sum", **seconds):
 
 
 def program(kernels=3):
-    x, y = (Array(name, "f32", (1024, 1024), 4 << 20) for name in "xy")
-    scalar = Array("s", "f32", (), 4)
+    array = 4 << 20
     long = tuple("broadcast multiply add select compare subtract".split())
     return Program(
         "XLA",
         (
-            Kernel("multiply_add_fusion", ("multiply", "add"), (x, y), (x,)),
-            *[Kernel(f"fusion.{i}", long, (x,), (y,)) for i in range(kernels - 2)],
-            Kernel("wrapped_reduce", ("reduce",), (x,), (scalar,)),
+            Kernel("multiply_add_fusion", ("multiply", "add"), 2 * array, array),
+            *[Kernel(f"fusion.{i}", long, array, array) for i in range(kernels - 2)],
+            Kernel("wrapped_reduce", ("reduce",), array, 4),
         ),
     )
 

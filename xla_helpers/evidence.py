@@ -21,8 +21,6 @@ GRAPH = "FunctionRun"
 RUNNING = "EagerKernelExecute"  # what one operation or one graph does, compiling included
 PROGRAM = "Executable::ExecuteAsyncOnStream"  # a program of XLA, on any device
 
-NOTHING = "nothing of TensorFlow"
-
 
 class Span(NamedTuple):
     """An event: its name, the picoseconds at which it begins and ends, its thread.
@@ -126,7 +124,9 @@ class Evidence:
             return ""
         parts = {"operation": self.eager, "graph": self.graphs}
         parts["XLA program"] = self.programs or self.compiled
-        return ", ".join(counted(n, what) for what, n in parts.items() if n) or NOTHING
+        return (
+            ", ".join(counted(n, what) for what, n in parts.items() if n) or "nothing of TensorFlow"
+        )
 
     def unlike(self, mode: str) -> str:
         """A reason why this is not what a label says; empty when it is, or when nothing was seen.

@@ -292,18 +292,9 @@ def optimised_module(fn: Callable, /, *args, **kwargs):
     """
     from tensorflow.compiler.xla.service.hlo_pb2 import HloProto
 
-    serialized = compiler_ir(fn, args, "optimized_hlo_proto_serialized", kwargs)
-    return HloProto.FromString(serialized).hlo_module
-
-
-def compiler_ir(fn: Callable, args, stage: str, kwargs=None) -> str | bytes:
-    """What XLA holds at a stage of compiling ``fn(*args, **kwargs)``, as text or bytes.
-
-    stage: a name that `experimental_get_compiler_ir` knows, such as "hlo".
-    Raises: ValueError when a shape is not static.
-    """
-    args, kwargs = _with_defaults(fn, args, kwargs or {})
-    return fn.experimental_get_compiler_ir(*args, **kwargs)(stage=stage)
+    args, kwargs = _with_defaults(fn, args, kwargs)
+    compiler_ir = fn.experimental_get_compiler_ir(*args, **kwargs)
+    return HloProto.FromString(compiler_ir("optimized_hlo_proto_serialized")).hlo_module
 
 
 def _instructions(computation, computations):

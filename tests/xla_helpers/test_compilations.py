@@ -109,12 +109,6 @@ def test_python_shows_what_the_graphs_inside_it_cause(new_log, jit, tf):
     assert (plain.traces, plain.compilations) == (0, 0)
 
 
-def test_a_function_that_is_called_inside_counts_too(new_log, jit, tf):
-    inner, log = jit(add_one), new_log()
-    log.call(tf.function(lambda x: inner(x) * 2), tf.ones([2]))
-    assert log.compilations == 1
-
-
 def test_a_keras_model_and_its_predict(new_log, jit):
     import keras
 
@@ -131,14 +125,6 @@ def test_a_keras_model_and_its_predict(new_log, jit):
         log.call(function, x, **options)
     assert causes(log)[2:] == [*(FIRST, NOTHING, (1, 1, "`training`: None → True, a Python value"))]
     assert {call.function for call in log.calls} == {"predict", "Sequential"}
-
-
-def test_under_run_functions_eagerly_nothing_is_traced(caused, jit, tf):
-    tf.config.run_functions_eagerly(True)
-    try:
-        assert caused(jit(add_one), *ones(2)) == [NOTHING]
-    finally:
-        tf.config.run_functions_eagerly(False)
 
 
 def test_variables_have_their_values_again(new_log, tf):
@@ -195,12 +181,6 @@ def test_reduce_retracing_traces_twice_and_compiles_each_shape(caused, jit):
         FIRST,
         (1, 1, "shape of `x`: (2,) → (3,)"),
         (0, 1, "shape of `x`: (3,) → (4,)"),
-    ]
-
-
-def test_without_jit_nothing_compiles(caused, tf):
-    assert caused(tf.function(add_one), *ones(2, 3)) == [
-        *((1, 0, "first call"), (1, 0, "shape of `x`: (2,) → (3,)"))
     ]
 
 

@@ -1,6 +1,5 @@
 # isort: skip_file
-# What is exported: each name that a cell of a notebook or of a learner's copy uses, and each type
-# that an exported name holds, takes, returns or raises.
+# What is exported: each name that a cell of a notebook uses, and what a failed comparison raises.
 # lazy_loader reads this file, and so do type checkers. Its groups are those of the reference page.
 
 # Start
@@ -10,38 +9,24 @@ from .data import find_checkpoint, load_digits
 # Measure and compare
 from .timing import Measurement, measure
 from .comparing import compare, sweep
-from .comparisons import Comparison, ComparisonError, Failure, Sweep, SweepError
-from .evidence import Evidence
-from .ratios import Ratio
-from .agreement import Difference, largest_difference
+from .comparisons import Comparison, ComparisonError
+from .agreement import largest_difference
 
 # Explain
-from .compilations import Call, CompilationLog
-from .logs import Compilation, compilations_in, watch_compilations
-from .reasons import Reason
+from .compilations import CompilationLog
+from .logs import compilations_in, watch_compilations
 from .layers import layer_at, layers_of
-from .profiles import Profile, profile
-from .programs import Array, Kernel, Program, inspect_program, optimised_module
-from .checking import Check, Outcome, check
-from .operations import Draw, Refusal
+from .profiles import profile
+from .programs import inspect_program, optimised_module
+from .checking import check
 from .errors import expect_error, not_yet
 
 # Run elsewhere
 from .processes import ProcessError, run_in_process
-from .bug_reports import (
-    Answer,
-    BugReport,
-    BugReportError,
-    Fingerprint,
-    Replay,
-    Spec,
-    read_bug_report,
-    replay_bug_report,
-    write_bug_report,
-)
+from .bug_reports import read_bug_report, replay_bug_report, write_bug_report
 
 # Decide
-from .deciding import Decision, Shape, decide
+from .deciding import decide
 
 # Keep and judge
 from .results import read_results, record
@@ -50,49 +35,18 @@ from .claims import Claim, read_published
 # Show
 from .tables import Seconds, format_bytes, format_seconds, tabulate
 from . import figures
-from .figures import Picture, picture
-from .plots import (
-    plot_comparison,
-    plot_overview,
-    plot_ratios,
-    plot_results,
-)
+from .figures import picture
+from .plots import plot_comparison, plot_overview, plot_ratios, plot_results
 from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
 
 __all__ = [
-    "Answer",
-    "Array",
-    "BugReport",
-    "BugReportError",
-    "Call",
-    "Check",
     "Claim",
     "Comparison",
     "ComparisonError",
-    "Compilation",
     "CompilationLog",
-    "Decision",
-    "Difference",
-    "Draw",
-    "Evidence",
-    "Failure",
-    "Fingerprint",
-    "Kernel",
     "Measurement",
-    "Outcome",
-    "Picture",
     "ProcessError",
-    "Profile",
-    "Program",
-    "Ratio",
-    "Reason",
-    "Refusal",
-    "Replay",
     "Seconds",
-    "Shape",
-    "Spec",
-    "Sweep",
-    "SweepError",
     "check",
     "compare",
     "compilations_in",

@@ -1,15 +1,62 @@
 """Count traces and compilations apart, call by call, and say what caused each."""
 
+import inspect
+import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+import numpy as np
 
 from .evidence import observe
 from .logs import check_that_compilations_are_logged, compilations_in, log_end, log_since
-from .reasons import Reason, leaves_by_name, reasons
-from .state import State
-from .tables import Seconds, Table, counted
+from .state import State, python_of
+from .tables import Seconds, Table, cut
 from .targets import is_traced, name_of, resolve
 from .timing import wait_for_device
+
+SHOWN = 60  # characters of a Python value that a reason shows
+FEW = 8  # integers of a tensor that are compared: it may be a shape
+
+
+UNNAMED = {
+    "new function": "a new function object: it shares nothing with the earlier one",
+    "not known": "not known: no shape, dtype or Python value changed; look for Python state that "
+    "the function reads, or a tensor whose content XLA has to know",
+}
+"""What a `Reason` says that is about no argument, where its kind says too little."""
+
+ENDS = {"value": ", a Python value", "content": ", which XLA may have to know"}
+"""What a `Reason` of these kinds ends with."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """What made a call trace or compile.
+
+    kind: "first call" in this log, "new function", "not known", or what of an argument changed:
+    "dtype", "shape", "content", "value" of what is a Python value both times, or else "kind".
+    argument: the name that its author gave it. before, after: the change, as text.
+    """
+
+    kind: str
+    argument: str = ""
+    before: str = ""
+    after: str = ""
+
+    def __str__(self):
+        return self._sentence(f"`{self.argument}`")
+
+    @property
+    def plain(self) -> str:
+        """The same sentence for a picture, without marks around the argument."""
+        return self._sentence(self.argument)
+
+    def _sentence(self, name):
+        if not self.argument:
+            return UNNAMED.get(self.kind, self.kind)
+        what = name if self.kind in ("kind", "value") else f"{self.kind} of {name}"
+        return f"{what}: {self.before} → {self.after}{ENDS.get(self.kind, '')}"
 
 
 @dataclass(frozen=True)
@@ -18,8 +65,7 @@ class Call:
 
     number: from 1 in the order of the calls. function: its name. traces, compilations: how many
     this call caused. trace_seconds, compile_seconds, run_seconds: the parts of `seconds`.
-    reasons: one for each argument that made the difference. changed: the variables that it
-    changed, which have their values again.
+    reasons: one for each argument that made the difference.
     """
 
     number: int
@@ -30,7 +76,6 @@ class Call:
     compile_seconds: float
     run_seconds: float
     reasons: tuple[Reason, ...]
-    changed: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -61,35 +106,25 @@ class CompilationLog(Table):
         check_that_compilations_are_logged()
         self.calls: list[Call] = []
         self._seen = []  # (function, its arguments as leaves) of every earlier call
-        self._changed = {}  # the variables that a call changed, under their `id`
 
     def call(self, fn, *args, **kwargs):
         """Call ``fn(*args, **kwargs)``, record what it caused, and return its result.
 
-        fn: whatever can be called. Variables that the call changes have their values again
-        afterwards, so a model is not trained by being watched; `watch_compilations` leaves the
-        state of a training alone.
+        fn: whatever can be called. Variables of its graph, and those that its Python names, have
+        their values again afterwards; `watch_compilations` leaves the state of a training alone.
 
         Raises: TypeError when `fn` cannot be called, RuntimeError when traces cannot be counted
         because something else records a profile, and whatever the call raises.
         """
         fn = resolve(fn)
-        leaves, position = leaves_by_name(fn, args, kwargs), log_end()
-        state, moved = State(fn), None  # None: whatever changed
+        leaves, position = _leaves_by_name(fn, args, kwargs), log_end()
+        state = State(fn)
+        state.add([*args, *kwargs.values()])
+        run = _run_traced if is_traced(fn) else _run_python
         try:
-            with observe() as seen:
-                counted = _counted_call(fn, args, kwargs, state)
-            moved = state.moved()
+            result, traces, trace_seconds, seconds = run(fn, args, kwargs, state)
         finally:
-            state.put_back(moved)
-        result, traces, trace_seconds, seconds = counted
-        if traces is None:
-            traces, trace_seconds = seen[0].traced, seen[0].trace_seconds
-            if not seen[0].recorded:
-                raise RuntimeError(
-                    "Traces of what is no tf.function cannot be counted while something else "
-                    "records a profile: end that first"
-                )
+            state.put_back()
         compilations = compilations_in(log_since(position))
         compile_seconds = sum(compilation.seconds for compilation in compilations)
         self.calls.append(
@@ -101,12 +136,10 @@ class CompilationLog(Table):
                 trace_seconds=trace_seconds,
                 compile_seconds=compile_seconds,
                 run_seconds=max(0.0, seconds - trace_seconds - compile_seconds),
-                reasons=reasons(fn, leaves, self._seen) if traces or compilations else (),
-                changed=tuple(moved),
+                reasons=_reasons(fn, leaves, self._seen) if traces or compilations else (),
             )
         )
         self._seen.append((fn, leaves))
-        self._changed |= {id(variable): variable for variable in moved.values()}
         return result
 
     @property
@@ -120,21 +153,11 @@ class CompilationLog(Table):
         return sum(call.compilations for call in self.calls)
 
     def _title(self):
-        counts = f"Calls {len(self.calls)}, traces {self.traces}, compilations {self.compilations}."
-        changed = counted(len(self._changed), "variable")
-        return f"{counts} Changed and put back: {changed}." if self._changed else counts
+        return f"Calls {len(self.calls)}, traces {self.traces}, compilations {self.compilations}."
 
     def _columns(self):
-        return [
-            "call",
-            "function",
-            "traces",
-            "compilations",
-            "tracing",
-            "compiling",
-            "running",
-            "why",
-        ]
+        counts = ["call", "function", "traces", "compilations"]
+        return [*counts, "tracing", "compiling", "running", "why"]
 
     def _rows(self):
         return [
@@ -152,16 +175,128 @@ class CompilationLog(Table):
         ]
 
 
-def _counted_call(fn, args, kwargs, state):
-    """Result, traces, seconds of tracing and of all; no traces for what is no `tf.function`."""
-    start = time.perf_counter()
-    traces = trace_seconds = None
-    if is_traced(fn):
-        before = fn.experimental_get_tracing_count()
-        concrete = fn.get_concrete_function(*args, **kwargs)
-        traces = fn.experimental_get_tracing_count() - before
-        trace_seconds = time.perf_counter() - start if traces else 0.0
-        state.add(concrete.graph.variables)
+# Calls: each gives the result, the traces, and the seconds of these and of all
+
+
+def _run_traced(fn, args, kwargs, state):
+    start, before = time.perf_counter(), fn.experimental_get_tracing_count()
+    concrete = fn.get_concrete_function(*args, **kwargs)
+    traces = fn.experimental_get_tracing_count() - before
+    trace_seconds = time.perf_counter() - start if traces else 0.0
+    state.add(concrete.graph.variables)
     result = fn(*args, **kwargs)
     wait_for_device()
     return result, traces, trace_seconds, time.perf_counter() - start
+
+
+def _run_python(fn, args, kwargs, state):
+    with observe() as seen:
+        start = time.perf_counter()
+        result = fn(*args, **kwargs)
+        wait_for_device()
+        seconds = time.perf_counter() - start
+    if not seen[0].recorded:
+        raise RuntimeError(
+            "Traces of what is no tf.function cannot be counted while something else records a "
+            "profile: end that first"
+        )
+    return result, seen[0].traced, seen[0].trace_seconds, seconds
+
+
+# Reasons: the arguments beside those of the most similar earlier call
+
+
+def _leaves_by_name(fn, args, kwargs):
+    """Every part of the arguments, defaults included, under the name that its author gave it."""
+    python = python_of(fn)
+    python = getattr(python, "call", python)  # of a Keras model: its `call`
+    try:
+        bound = inspect.signature(python).bind(*args, **kwargs)
+    except (TypeError, ValueError):
+        return dict(_leaves(dict(enumerate(args)) | kwargs))
+    bound.apply_defaults()
+    arguments = bound.arguments
+    for name, parameter in bound.signature.parameters.items():
+        if parameter.kind is parameter.VAR_KEYWORD:
+            arguments = arguments | arguments.pop(name)
+    return dict(_leaves(arguments))
+
+
+def _leaves(value, path=""):
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _leaves(part, f"{path}[{key!r}]" if path else str(key))
+    elif isinstance(value, (list, tuple)) and path:
+        for i, part in enumerate(value):
+            yield from _leaves(part, f"{path}[{i}]")
+    else:
+        yield path, _leaf(value)
+
+
+def _leaf(value):
+    """What of a part can cause a trace or a compilation, by the kinds of a `Reason`."""
+    if not hasattr(value, "shape") or not hasattr(value, "dtype"):
+        return {"kind": "Python value", "value": repr(value)}
+    own = type(value).__name__  # such as SparseTensor
+    kind = "variable" if hasattr(value, "assign") else "tensor" if _is_array(value) else own
+    dtype = getattr(value.dtype, "name", str(value.dtype))
+    leaf = {"kind": kind, "dtype": dtype, "shape": tuple(value.shape)}
+    if "int" in dtype and _is_array(value) and math.prod(value.shape) <= FEW:
+        leaf["content"] = np.asarray(value).tolist()
+    return leaf
+
+
+def _is_array(value):
+    return hasattr(value, "__array__")
+
+
+def _reasons(fn, leaves, seen):
+    """Compare with the most similar earlier call of the same function.
+
+    seen: (function, leaves by name) of every earlier call.
+    """
+    earlier = [old for other, old in seen if other == fn]  # a method is a new object each time
+    if earlier:
+        changes = min((_changes(old, leaves) for old in reversed(earlier)), key=len)
+        return tuple(changes) or (Reason("not known"),)
+    if any(_same_code(other, fn) for other, _ in seen):
+        return (Reason("new function" if is_traced(fn) else "not known"),)
+    return (Reason("first call"),)
+
+
+def _changes(old, new):
+    names = dict.fromkeys([*new, *old])
+    changes = [change for x in names for change in _change(x, old.get(x), new.get(x))]
+    return changes or [
+        change for x in names for change in _differences(x, old[x], new[x], ["content"])
+    ]
+
+
+def _change(name, old, new):
+    if old is None or new is None or old["kind"] != new["kind"]:
+        return [Reason("kind", name, _shown(old), _shown(new))]
+    return _differences(name, old, new, ["dtype", "shape", "value"])
+
+
+def _differences(name, old, new, kinds):
+    return [
+        Reason(kind, name, *(cut(str(leaf.get(kind)), SHOWN) for leaf in (old, new)))
+        for kind in kinds
+        if old.get(kind) != new.get(kind)
+    ]
+
+
+def _shown(leaf):
+    if leaf is None:
+        return "not given"
+    if "value" in leaf:
+        return f"{cut(leaf['value'], SHOWN)}, a Python value"
+    return f"a {leaf['kind']} of shape {leaf['shape']}"
+
+
+def _same_code(one, other):
+    """Whether two functions are one function of the reader's, wrapped or defined anew."""
+    one, other = python_of(one), python_of(other)
+    methods = hasattr(one, "__self__") or hasattr(other, "__self__")
+    code = getattr(one, "__code__", None)
+    return one is other or (not methods and code and code is getattr(other, "__code__", None))

@@ -1,25 +1,91 @@
-"""What a call really ran: operations one by one, graphs, programs of XLA."""
+"""What TensorFlow's profiler records, and what that says of a call: what really ran."""
 
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from .logs import compilations_are_logged, compilations_in, log_end, log_since, run_probe
 from .operations import DRAWS
-from .recordings import EAGER_OPERATION, OWN_OPERATION, recorded
 from .state import started
 from .tables import counted
 
-NOTHING = "nothing of TensorFlow"
-GRAPH = "FunctionRun"  # the name of the event that spans a graph
-RUNNING = "EagerKernelExecute"  # spans what one operation or one graph does, compiling included
-PROGRAM = "Executable::ExecuteAsyncOnStream"  # part of the name of a program's event, any device
-MODULE = "hlo_module"  # what the event of an instruction of XLA says: the program that it is of
-FUNCTION_CALL = "tf_function_call"  # what the event of a `tf.function` says of itself
-SAID = (FUNCTION_CALL, MODULE)
+# Names of events, or parts of them.
+EAGER_OPERATION = "EagerLocalExecute: "  # begins that of what Python starts, operation or graph
+OWN_OPERATION = "SyncDevice"  # with which `timing` waits for the device
+GRAPH = "FunctionRun"
+RUNNING = "EagerKernelExecute"  # what one operation or one graph does, compiling included
+PROGRAM = "Executable::ExecuteAsyncOnStream"  # a program of XLA, on any device
+
+
+class Span(NamedTuple):
+    """An event: its name, the picoseconds at which it begins and ends, its thread.
+
+    call: such as "traced-xla", for a call of a `tf.function`; nothing for anything else. module:
+    the program of XLA that it is an instruction of.
+    """
+
+    name: str
+    begin: int
+    end: int
+    thread: tuple[str, int]
+    call: str = ""
+    module: str = ""
+
+    def inside(self, other: "Span") -> bool:
+        """Whether it is a part of another one, in the same thread."""
+        held = other.begin <= self.begin and self.end <= other.end
+        return held and self is not other and self.thread == other.thread
+
+
+@contextmanager
+def recorded() -> Iterator[list | None]:
+    """Record what runs in a block.
+
+    Yields: a list, which holds the planes of the recording, `XPlane` of tsl/profiler/protobuf, when
+    the block has ended; None where nothing can be recorded because somebody else records.
+    """
+    import tensorflow as tf
+    from tensorflow.tsl.profiler.protobuf.xplane_pb2 import XSpace
+
+    planes = []
+    with TemporaryDirectory() as folder:
+        try:
+            tf.profiler.experimental.start(folder)
+        except tf.errors.OpError:
+            yield None
+            return
+        try:
+            yield planes
+        finally:
+            tf.profiler.experimental.stop()
+        [file] = Path(folder).rglob("*.xplane.pb")
+        planes += XSpace.FromString(file.read_bytes()).planes
+
+
+def spans_in(planes) -> Iterator[Span]:
+    """Every event of a recording."""
+    for plane in planes:
+        names = {number: kind.name for number, kind in plane.stat_metadata.items()}
+        for line in plane.lines:
+            for event in line.events:
+                said = {
+                    names[stat.metadata_id]: stat.str_value or names.get(stat.ref_value, "")
+                    for stat in event.stats
+                }
+                begin = 1000 * line.timestamp_ns + event.offset_ps
+                yield Span(
+                    plane.event_metadata[event.metadata_id].name,
+                    begin,
+                    begin + event.duration_ps,
+                    (plane.name, line.id),
+                    said.get("tf_function_call", ""),
+                    said.get("hlo_module", ""),
+                )
 
 
 @dataclass(frozen=True)
@@ -58,7 +124,9 @@ class Evidence:
             return ""
         parts = {"operation": self.eager, "graph": self.graphs}
         parts["XLA program"] = self.programs or self.compiled
-        return ", ".join(counted(n, what) for what, n in parts.items() if n) or NOTHING
+        return (
+            ", ".join(counted(n, what) for what, n in parts.items() if n) or "nothing of TensorFlow"
+        )
 
     def unlike(self, mode: str) -> str:
         """A reason why this is not what a label says; empty when it is, or when nothing was seen.
@@ -74,26 +142,6 @@ class Evidence:
         return f"not {mode} alone: {ran} inside" if has_own else f"not {mode}: {ran}"
 
 
-class Event(NamedTuple):
-    """Something that TensorFlow did.
-
-    call: such as "traced-xla", for a call of a `tf.function`; nothing for anything else. module:
-    the program of XLA that it is an instruction of. thread: where. start, end: seconds.
-    """
-
-    name: str
-    call: str
-    module: str
-    thread: tuple
-    start: float
-    end: float
-
-    def inside(self, other: "Event") -> bool:
-        """Whether it is a part of another one, in the same thread."""
-        held = other.start <= self.start and self.end <= other.end
-        return held and self is not other and self.thread == other.thread
-
-
 @contextmanager
 def observe() -> Iterator[list[Evidence]]:
     """Record what runs in a block.
@@ -107,45 +155,45 @@ def observe() -> Iterator[list[Evidence]]:
         seen.append(Evidence())
         return
     position = log_end() if compilations_are_logged() else None
-    with recorded(SAID) as spans:
+    with recorded() as planes:
         yield seen
     compiled = None if position is None else len(compilations_in(log_since(position)))
-    found = Evidence() if spans is None else _evidence(_events(spans))
+    found = Evidence() if planes is None else _evidence(list(spans_in(planes)))
     seen.append(replace(found, compiled=compiled))
 
 
-def _evidence(events):
+def _evidence(spans):
     from tensorflow.python.framework import op_def_registry
 
-    names = [event.name for event in events]
+    names = [span.name for span in spans]
     run = [n.removeprefix(EAGER_OPERATION) for n in names if n.startswith(EAGER_OPERATION)]
     known = [name for name in run if op_def_registry.get(name) and name != OWN_OPERATION]
-    traced = _outermost([event for event in events if event.call.startswith("traced")])
+    traced = _outermost([span for span in spans if span.call.startswith("traced")])
     return Evidence(
         eager=len(known),
         graphs=names.count(GRAPH),
-        programs=_programs(events) if _programs_are_seen() else None,
+        programs=_programs(spans) if _programs_are_seen() else None,
         traced=len(traced),
-        trace_seconds=sum(_beside_running(event, events) for event in traced),
+        trace_seconds=sum(_beside_running(call, spans) for call in traced),
         draws=tuple(dict.fromkeys(_draws(names))),
         recorded=True,
     )
 
 
-def _outermost(events):
+def _outermost(spans):
     """Without those that lie inside another one: a trace of one function may trace others."""
     outer = []
-    for event in sorted(events, key=lambda e: (e.thread, e.start, -e.end)):
-        if not (outer and event.inside(outer[-1])):
-            outer.append(event)
+    for span in sorted(spans, key=lambda s: (s.thread, s.begin, -s.end)):
+        if not (outer and span.inside(outer[-1])):
+            outer.append(span)
     return outer
 
 
-def _beside_running(call, events):
+def _beside_running(call, spans):
     """Seconds of a call of a `tf.function` without those in which its graph was compiled or ran."""
-    running = [e for e in events if e.name == RUNNING and e.inside(call)]
-    running = sum(e.end - e.start for e in _outermost(running))
-    return max(0.0, call.end - call.start - running)
+    running = _outermost([span for span in spans if span.name == RUNNING and span.inside(call)])
+    own = call.end - call.begin - sum(span.end - span.begin for span in running)
+    return max(0.0, 1e-12 * own)
 
 
 def _draws(names):
@@ -156,36 +204,21 @@ def _draws(names):
             yield path, kind
 
 
-def _programs(events):
-    """How many programs of XLA ran. TensorFlow 2.20 records their instructions alone."""
-    return sum(PROGRAM in event.name for event in events) or _programs_by_instruction(events)
+def _programs(spans):
+    """How many programs of XLA ran. TensorFlow 2.20 records their instructions alone.
 
-
-def _programs_by_instruction(events):
-    """Instructions outside of loops run once in each run of a program, all others more often."""
-    times = Counter((event.module, event.name) for event in events if event.module)
+    Of these, some stand outside of loops and run once in each run of the program.
+    """
+    times = Counter((span.module, span.name) for span in spans if span.module)
     runs = {}
     for (module, _), count in times.items():
         runs[module] = min(count, runs.get(module, count))
-    return sum(runs.values())
+    return sum(PROGRAM in span.name for span in spans) or sum(runs.values())
 
 
 @cache
 def _programs_are_seen() -> bool:
     """Run something tiny that is compiled, once, and look for it: the only proof of a name."""
-    with recorded(SAID) as spans:
+    with recorded() as planes:
         run_probe()
-    return _programs(_events(spans or ())) > 0
-
-
-def _events(spans):
-    return [
-        Event(
-            span.name,
-            *(span.said.get(what, "") for what in SAID),
-            span.thread,
-            1e-12 * span.begin,
-            1e-12 * span.end,
-        )
-        for span in spans
-    ]
+    return _programs(list(spans_in(planes or ()))) > 0

@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 from .modes import run_functions_eagerly
-from .startup import LOG_SWITCH, log_path
+from .startup import log_path
 
 LOGGED = re.compile(
     r"BuildExecutable on service .* module proto: ([^\s[]+)"  # from XLA's service.cc
@@ -16,9 +16,9 @@ LOGGED = re.compile(
 )
 """The two lines of a compilation: the program's name, then the seconds that it took."""
 
-PROBE = "xla_helpers_probe"  # part of the name of what is compiled only to see that it is logged
-
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}  # in seconds
+
+PROBE = "xla_helpers_probe"  # part of the name of what is compiled only to see that it is logged
 
 
 class Compilation(NamedTuple):
@@ -70,30 +70,24 @@ def watch_compilations() -> Iterator[list[Compilation]]:
     compiled += compilations_in(log_since(position))
 
 
+def check_that_compilations_are_logged() -> None:
+    """Raises: RuntimeError when compilations cannot be counted in this process, with the mend."""
+    if not compilations_are_logged():
+        raise RuntimeError(
+            "Compilations cannot be counted here: a test compilation left no line in TensorFlow's "
+            "log. Restart the kernel and call xla_helpers.prepare_tensorflow() before `import "
+            "tensorflow`, which reads the switches of its log only once."
+        )
+
+
 @cache
 def compilations_are_logged() -> bool:
-    """Whether compilations can be counted in this process."""
-    try:
-        check_that_compilations_are_logged()
-    except RuntimeError:
-        return False
-    return True
-
-
-@cache
-def check_that_compilations_are_logged() -> None:
     """Compile something tiny, once, and look for its line: the only proof of a read switch."""
-    cannot = "Compilations cannot be counted here"
-    mend = (
-        "Restart the kernel and call xla_helpers.prepare_tensorflow() before `import tensorflow`: "
-        f"TensorFlow reads {LOG_SWITCH[0]} only once, when it is imported."
-    )
     if log_path() is None:
-        raise RuntimeError(f"{cannot}: TensorFlow's log is not kept. {mend}")
+        return False
     position = log_end()
     run_probe()
-    if not _compilations(log_since(position)):
-        raise RuntimeError(f"{cannot}: a test compilation left no line in the log. {mend}")
+    return bool(_compilations(log_since(position)))
 
 
 def run_probe() -> None:

@@ -1,24 +1,23 @@
 """Record a few calls with TensorFlow's profiler, and book their seconds on layers."""
 
 import itertools
-import tempfile
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from operator import itemgetter
-from pathlib import Path
-from typing import NamedTuple
 
+from .evidence import recorded, spans_in
 from .layers import finder
-from .recordings import OPERATION, planes_in, spans_in
 from .state import variables_kept
 from .targets import resolve
 from .timing import wait_for_device
-from .validation import check_positive
 
-CALLS = 3  # calls in a recording
+CALLS = 3  # in a recording
 ONE_CALL = "one recorded call"  # the name of the event that spans a call
 END = ""  # stands in place of a path where a call ends
+
+OPERATION = re.compile(r"(?!__inference_)([^:]+):(\w+)")
+"""The name of the event of an operation in a graph: its path and type. The graph itself has one."""
 
 NOT_IN_A_LAYER = "not in a layer"
 """Where `Profile.seconds_by` books what belongs to no layer, such as the start of a call."""
@@ -31,18 +30,11 @@ class Profile:
     calls: how many were recorded. starts: pairs of seconds and path, in order; a path is like
     ``model_1/dense_1/MatMul``, and empty where a call ends. An instruction of a compiled program
     has the path that it came from, or its own name; before the first operation and after the
-    last stands "one recorded call". module: the largest compiled program that ran, an
-    `HloModuleProto` (xla/service/hlo.proto), or None.
+    last stands "one recorded call".
     """
 
     calls: int
     starts: tuple[tuple[float, str], ...]
-    module: object = None
-
-    @property
-    def seconds(self) -> float:
-        """Seconds per call, with all that is between the operations."""
-        return sum(self.seconds_by({}).values())
 
     def seconds_by(self, layers: Mapping[str, object]) -> Counter:
         """Seconds per call for each of `layers`, and for all that is "not in a layer".
@@ -64,8 +56,8 @@ class Profile:
         return f"Profile of {self.calls} calls, {len(self.starts)} events"
 
 
-def profile(fn: Callable, *args, calls: int = CALLS, **kwargs) -> Profile:
-    """Record ``fn(*args, **kwargs)``, called once before so that it is traced and compiled.
+def profile(fn: Callable, *args, **kwargs) -> Profile:
+    """Record three calls of ``fn(*args, **kwargs)``, called once before to be traced and compiled.
 
     An operation of a graph is recorded under its own path, an instruction of a compiled program
     under the path that it came from. The times are those of the processor; on a GPU they show who
@@ -75,86 +67,64 @@ def profile(fn: Callable, *args, calls: int = CALLS, **kwargs) -> Profile:
     time then stands with the one before them: record one that is new. Introduced in notebook 06.
 
     fn: whatever can be called; for a SavedModel, its folder will do. Variables that the calls
-    change have their values again afterwards. calls: how many to record, one after the other.
+    change have their values again afterwards.
 
     Returns: a `Profile`, in seconds.
-    Raises: TypeError when `fn` cannot be called, ValueError when `calls` is not positive, and
-    whatever `fn` raises.
+    Raises: TypeError when `fn` cannot be called, RuntimeError while something else records a
+    profile, and whatever `fn` raises.
 
     >>> import tensorflow as tf
     >>> layer = tf.keras.layers.Dense(2, name="scores")
-    >>> recorded = profile(tf.function(lambda x: layer(x)), tf.ones([1, 3]), calls=2)
+    >>> recorded = profile(tf.function(lambda x: layer(x)), tf.ones([1, 3]))
     >>> sorted(recorded.seconds_by({"scores": layer}))
     ['not in a layer', 'scores']
     """
     import tensorflow as tf
 
     fn = resolve(fn)
-    check_positive("calls", calls)
-    with variables_kept(fn), tempfile.TemporaryDirectory() as folder:
+    with variables_kept(fn):
         fn(*args, **kwargs)
-        with tf.profiler.experimental.Profile(folder):
-            for _ in range(calls):
+        with recorded() as planes:
+            for _ in range(CALLS):
                 with tf.profiler.experimental.Trace(ONE_CALL):
                     fn(*args, **kwargs)
                     wait_for_device()
-        return _read(Path(folder), calls)
+    if planes is None:
+        raise RuntimeError("Something else records a profile: end that first")
+    starts = _starts(list(spans_in(planes)), _paths_of_instructions(planes))
+    return Profile(CALLS, tuple((1e-12 * (start - starts[0][0]), path) for start, path in starts))
 
 
-def _read(folder, calls):
-    planes = planes_in(folder)
-    module = _largest_program(planes)
-    computations = module.computations if module else ()
-    instructions = {i.name: i for c in computations for i in c.instructions}
-    recorded = list(_calls(planes, instructions))
-    events = sorted(itertools.chain(*itertools.starmap(_starts, recorded)), key=itemgetter(0))
-    first = events[0][0] if events else 0
-    starts = tuple(((start - first) / 1e12, path) for start, path in events)
-    return Profile(calls, starts, module)
-
-
-def _largest_program(planes):
-    """Of the programs that are named by an event; the recording also holds those that wait."""
+def _paths_of_instructions(planes):
+    """Program and instruction to the path that it came from, of the programs in a recording."""
     from tensorflow.compiler.xla.service.hlo_pb2 import HloProto
 
     details = [m for p in planes if p.name == "/host:metadata" for m in p.event_metadata.values()]
-    stats = sorted((stat.bytes_value for detail in details for stat in detail.stats), key=len)
-    programs = [HloProto.FromString(stat).hlo_module for stat in stats]
-    mentioned = {m.name for plane in planes for m in plane.stat_metadata.values()}
-    return next((program for program in reversed(programs) if program.name in mentioned), None)
+    programs = (HloProto.FromString(stat.bytes_value) for one in details for stat in one.stats)
+    return {
+        (program.hlo_module.name, instruction.name): instruction.metadata.op_name
+        for program in programs
+        for computation in program.hlo_module.computations
+        for instruction in computation.instructions
+    }
 
 
-class _Operation(NamedTuple):
-    """One that ran: its path, and when, in picoseconds."""
-
-    path: str
-    begin: int
-    end: int
-
-
-def _calls(planes, instructions):
-    """Begin and end of each call in picoseconds, and the operations that began in between."""
-    spans = list(spans_in(planes))
-    found = [operation for span in spans if (operation := _operation(span, instructions))]
+def _starts(spans, paths):
+    """Picoseconds and path of each operation in the calls, and of what frames them."""
+    operations = [(span, path) for span in spans if (path := _path(span, paths))]
+    starts = []
     for call in spans:
         if call.name == ONE_CALL:
-            inside = [operation for operation in found if call.begin <= operation.begin <= call.end]
-            yield call.begin, call.end, inside
+            inside = [(x, path) for x, path in operations if call.begin <= x.begin <= call.end]
+            last = min(call.end, max((x.end for x, _ in inside), default=call.end))
+            starts += [(call.begin, ONE_CALL), *((x.begin, path) for x, path in inside)]
+            starts += [(last, ONE_CALL), (call.end, END)]
+    return sorted(starts, key=lambda start: start[0])
 
 
-def _operation(span, instructions):
-    """What an event says of an operation, or of an instruction; None when it is about neither."""
-    if span.name in instructions:
-        path = instructions[span.name].metadata.op_name or span.name
-        return _Operation(path, span.begin, span.end)
-    inner = OPERATION.fullmatch(span.name)
-    return inner and _Operation(inner[1], span.begin, span.end)
-
-
-def _starts(begin, end, operations):
-    """Start in picoseconds and path of each operation of a call, and of what frames them."""
-    yield begin, ONE_CALL
-    for operation in operations:
-        yield operation.begin, operation.path
-    yield min(end, max((operation.end for operation in operations), default=end)), ONE_CALL
-    yield end, END
+def _path(span, paths):
+    """The path of an operation or of an instruction; None for an event that is about neither."""
+    if span.module:
+        return paths.get((span.module, span.name)) or span.name
+    operation = OPERATION.fullmatch(span.name)
+    return operation and operation[1]

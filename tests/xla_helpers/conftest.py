@@ -11,10 +11,9 @@ from xla_helpers import evidence, startup, state
 from xla_helpers.agreement import Difference
 from xla_helpers.checking import Check, Outcome
 from xla_helpers.comparisons import Comparison, Sweep
-from xla_helpers.compilations import Call, CompilationLog
+from xla_helpers.compilations import Call, Reason
 from xla_helpers.logs import compilations_are_logged
-from xla_helpers.programs import Array, Kernel, Program
-from xla_helpers.reasons import Reason
+from xla_helpers.programs import Kernel, Program
 from xla_helpers.results import Result
 from xla_helpers.timing import Measurement
 
@@ -48,28 +47,6 @@ def keep_log(tf):
         compilations_are_logged.cache_clear()  # an earlier test may have asked without the log
 
     return keep
-
-
-class Log(CompilationLog):
-    """What calls cause: of each its traces, its compilations, and the reasons."""
-
-    @property
-    def causes(self):
-        return [(call.traces, call.compilations, *call.reasons) for call in self.calls]
-
-    def of(self, function, *calls):
-        for args in calls:
-            self.call(function, *args)
-        return self.causes
-
-
-@pytest.fixture
-def new_log(keep_log):
-    def new():
-        keep_log()
-        return Log()
-
-    return new
 
 
 @pytest.fixture
@@ -107,15 +84,14 @@ def result(name="fused-sum", what="a sum", **seconds):
 
 
 def program(kernels=3):
-    x, y = (Array(name, "f32", (1024, 1024), 4 << 20) for name in "xy")
-    scalar = Array("s", "f32", (), 4)
+    array = 4 << 20
     long = tuple("broadcast multiply add select compare subtract".split())
     return Program(
         "XLA",
         (
-            Kernel("multiply_add_fusion", ("multiply", "add"), (x, y), (x,)),
-            *[Kernel(f"fusion.{i}", long, (x,), (y,)) for i in range(kernels - 2)],
-            Kernel("wrapped_reduce", ("reduce",), (x,), (scalar,)),
+            Kernel("multiply_add_fusion", ("multiply", "add"), 2 * array, array),
+            *[Kernel(f"fusion.{i}", long, array, array) for i in range(kernels - 2)],
+            Kernel("wrapped_reduce", ("reduce",), array, 4),
         ),
     )
 
@@ -123,7 +99,7 @@ def program(kernels=3):
 def log():
     """Three calls of a `CompilationLog`; the second found its program ready."""
     shape = Reason("shape", "input_ids", "(1, 8)", "(1, 16)")
-    beams = Reason("value", "num_beams", "1", "2, a Python value")
+    beams = Reason("value", "num_beams", "1", "2")
     return SimpleNamespace(
         calls=[
             Call(1, "f", 1, 1, 0.02, 0.03, 0.001, (Reason("first call"),)),

@@ -1,246 +1,332 @@
-"""Traces and compilations of real functions, and of a real notebook kernel."""
+"""Traces and compilations of real functions, and the reasons beside what they really caused."""
 
 import time
 
 import numpy as np
 import pytest
 
-from xla_helpers import startup
-from xla_helpers.compilations import CompilationLog
-from xla_helpers.logs import check_that_compilations_are_logged
-from xla_helpers.processes import run_in_process
+import xla_helpers as xh
+
+FIRST, NOTHING = (1, 1, "first call"), (0, 0)
 
 
 def add_one(x):
     return x + 1
 
 
+def power(x, exponent, mode="fast"):
+    return x**exponent
+
+
+@pytest.fixture
+def new_log(keep_log):
+    def new():
+        keep_log()
+        return xh.CompilationLog()
+
+    return new
+
+
+def causes(log):
+    return [(call.traces, call.compilations, *map(str, call.reasons)) for call in log.calls]
+
+
+@pytest.fixture
+def caused(new_log):
+    """What calls of a function cause, with these arguments one after the other."""
+
+    def look(function, *calls):
+        log = new_log()
+        for args in calls:
+            log.call(function, *args)
+        return causes(log)
+
+    return look
+
+
+def ones(*sizes):
+    return [(np.ones([size], np.float32),) for size in sizes]
+
+
 # What is recorded
 
 
-def test_a_function_called_inside_counts_too(new_log, jit, tf):
-    inner = jit(add_one)
-    log = new_log()
-    log.call(tf.function(lambda x: inner(x) * 2), tf.ones([2]))
-    assert log.calls[0].compilations == 1
-
-
-def test_the_result_comes_back(new_log, jit, tf):
-    assert new_log().call(jit(add_one), tf.constant(1)).numpy() == 2
-
-
 def test_seconds_are_those_of_the_parts(new_log, jit, tf):
-    log, function = new_log(), jit(add_one)
-    for _ in range(2):
-        log.call(function, tf.ones([2]))
-    first, second = log.calls
-    assert first.trace_seconds > 0
-    assert first.compile_seconds > 0
-    assert second.trace_seconds == second.compile_seconds == 0
-    assert second.run_seconds > 0
-    assert first.seconds == first.trace_seconds + first.compile_seconds + first.run_seconds
-
-
-def test_the_python_body_counts_as_tracing(new_log, jit, tf):
     def slow_to_trace(x):
         time.sleep(0.1)
         return x + 1
 
-    log = new_log()
-    log.call(jit(slow_to_trace), tf.ones([2]))
-    assert log.calls[0].trace_seconds >= 0.1
+    log, function = new_log(), jit(slow_to_trace)
+    results = [log.call(function, tf.ones([2])) for _ in range(2)]
+    assert [result.numpy().tolist() for result in results] == [[2, 2]] * 2
+    first, second = log.calls
+    assert first.trace_seconds >= 0.1 and first.compile_seconds > 0
+    assert second.trace_seconds == second.compile_seconds == 0 < second.run_seconds
+    assert first.seconds == first.trace_seconds + first.compile_seconds + first.run_seconds
 
 
-def test_table(new_log, jit, tf):
+def test_a_log_is_a_table(new_log, jit, tf):
     log, function = new_log(), jit(add_one)
-    for size in (2, 2):
-        log.call(function, tf.ones([size]))
+    for _ in range(2):
+        log.call(function, tf.ones([2]))
     title, _, _, first, second = str(log).splitlines()
     assert title == "Calls 2, traces 1, compilations 1."
-    assert first.split()[:4] == ["1", "add_one", "1", "1"]
-    assert first.endswith("first call")
-    assert second.split()[:2] == ["2", "add_one"]
+    assert first.split()[:4] == ["1", "add_one", "1", "1"] and first.endswith("first call")
     assert len(second.split()) == 4  # its number, its name, a time and its unit
     assert "first call" in log._repr_html_()
 
 
-def test_a_call_that_raises_is_not_recorded(new_log, jit, tf):
-    def fails(x):
-        raise ValueError("no such row")
-
-    log = new_log()
-    with pytest.raises(ValueError, match="no such row"):
-        log.call(jit(fails), tf.ones([2]))
-    assert log.calls == []
-
-
-# What is called
-
-
-def test_a_plain_function_shows_what_the_graphs_inside_it_cause(new_log, jit, tf):
-    """It has no count of its own: traces and their seconds are those that were recorded."""
-    graph, compiled = tf.function(add_one), jit(lambda x: 2 * x)
-
-    def twice(x):
-        return compiled(graph(x)) + graph(x)
-
-    log = new_log()
-    for _ in range(2):
-        log.call(twice, tf.ones([2]))
-    assert [(c.traces, c.compilations) for c in log.calls] == [(2, 1), (0, 0)]
-    first, second = log.calls
-    assert 0 < first.trace_seconds < first.seconds
-    assert second.trace_seconds == 0
-    assert (first.function, str(first.reasons[0])) == ("twice", "first call")
-
-
-def test_a_plain_function_without_graphs_causes_nothing(new_log, tf):
-    log = new_log()
-    assert log.call(add_one, 1) == 2
-    assert log.causes == [(0, 0)]
-
-
-def test_a_keras_model_and_its_predict_are_watched(new_log, tf):
-    import keras
-
-    model = keras.Sequential([keras.layers.Input([3]), keras.layers.Dense(2)])
-    model.compile(jit_compile=True)
-    log = new_log()
-    for size in (4, 4):
-        log.call(model.predict, np.ones([size, 3]), verbose=0)
-    first, second = log.calls
-    assert first.function == "predict"
-    assert first.traces >= 1 and first.compilations >= 1
-    assert (second.traces, second.compilations) == (0, 0)
-    log.call(model, tf.ones([4, 3]))
-    assert log.calls[2].function == "Sequential"
-
-
-def test_under_run_functions_eagerly_nothing_is_traced(new_log, jit, tf):
-    log = new_log()
-    tf.config.run_functions_eagerly(True)
-    try:
-        log.call(jit(add_one), tf.ones([2]))
-    finally:
-        tf.config.run_functions_eagerly(False)
-    assert log.causes == [(0, 0)]
-
-
-def test_a_changed_variable_is_named_and_has_its_value_again(new_log, tf):
-    weights = tf.Variable([1.0, 2.0], name="weights")
-    step = tf.function(lambda x: weights.assign_sub(x))
-    log = new_log()
-    for _ in range(2):
-        result = log.call(step, tf.ones([2]))
-    assert result.numpy().tolist() == [0, 1]
-    assert weights.numpy().tolist() == [1, 2]
-    assert [call.changed for call in log.calls] == [("weights",)] * 2
-    assert str(log).startswith(
-        "Calls 2, traces 1, compilations 0. Changed and put back: 1 variable.\n"
-    )
-
-
-def test_variables_of_one_name_count_each_and_one_of_two_functions_once(new_log, tf):
-    def counter():
-        total = tf.Variable(0.0, name="total")
-        return lambda: total.assign_add(1.0)
-
-    one, other = counter(), counter()
-    log = new_log()
-    for fn in (one, other, tf.function(lambda: one())):
-        log.call(fn)
-    assert [call.changed for call in log.calls][:2] == [("total",)] * 2
-    assert "Changed and put back: 2 variables.\n" in str(log)
-
-
-def test_a_variable_that_the_first_call_makes_is_as_it_was_made(new_log, tf):
-    made = []
-
-    @tf.function
-    def count():
-        if not made:
-            made.append(tf.Variable(5.0, name="count"))
-        return made[0].assign_add(1.0)
-
-    log = new_log()
-    assert [float(log.call(count)) for _ in range(2)] == [6, 6]
-
-
-def test_variables_are_as_before_after_a_call_that_raises(new_log, tf):
-    count = tf.Variable(1.0)
+def test_a_call_that_raises_is_not_recorded(new_log, tf):
+    total, log = tf.Variable(1.0), new_log()
 
     def fails():
-        count.assign_add(1.0)
+        total.assign_add(1.0)
         raise ValueError("no such row")
 
     with pytest.raises(ValueError, match="no such row"):
-        new_log().call(fails)
-    assert count.numpy() == 1
+        log.call(fails)
+    assert log.calls == [] and total.numpy() == 1
+    with pytest.raises(TypeError, match="`fn` is int, which cannot be called: pass the function"):
+        log.call(3)
+
+
+def test_python_shows_what_the_graphs_inside_it_cause(new_log, jit, tf):
+    """It has no count of its own: traces and their seconds are those that were recorded."""
+    graph, compiled = tf.function(add_one), jit(lambda x: 2 * x)
+    wrapper = tf.function(lambda x: graph(x) * 2)
+
+    def python(x):
+        return compiled(graph(x)) + graph(x) + wrapper(x)
+
+    log = new_log()
+    for _ in range(2):
+        log.call(python, tf.ones([2]))
+    log.call(add_one, 1)
+    first, second, plain = log.calls
+    assert (first.traces, first.compilations, first.function) == (3, 1, "python")
+    assert 0 < first.trace_seconds < first.seconds
+    assert (second.traces, second.compilations, second.trace_seconds) == (0, 0, 0)
+    assert (plain.traces, plain.compilations) == (0, 0)
+
+
+def test_a_keras_model_and_its_predict(new_log, jit):
+    import keras
+
+    model = keras.Sequential([keras.layers.Input([4]), keras.layers.Dense(3)])
+    model.compile(jit_compile=True)
+    log, x = new_log(), np.ones([2, 4], np.float32)
+    for _ in range(2):
+        log.call(model.predict, x, verbose=0)
+    assert [(call.traces >= 1, call.compilations >= 1) for call in log.calls] == [
+        *((True, True), (False, False))
+    ]
+    function = jit(model)
+    for options in ({}, {}, {"training": True}):
+        log.call(function, x, **options)
+    assert causes(log)[2:] == [*(FIRST, NOTHING, (1, 1, "`training`: None → True, a Python value"))]
+    assert {call.function for call in log.calls} == {"predict", "Sequential"}
+
+
+def test_variables_have_their_values_again(new_log, tf):
+    total, log = tf.Variable(1.0), new_log()
+    for function, args in (
+        (lambda: total.assign_add(1.0) + 0, ()),
+        (tf.function(lambda: total.assign_add(1.0)), ()),
+        (tf.function(lambda variable: variable.assign_add(1.0)), (total,)),
+    ):
+        assert [float(log.call(function, *args)) for _ in range(2)] == [2, 2]
+    assert total.numpy() == 1
 
 
 def test_a_call_that_nobody_could_see_into_is_not_called_one_without_traces(new_log, tf, tmp_path):
-    graph = tf.function(add_one)
-    log = new_log()
-    tf.profiler.experimental.start(str(tmp_path))
-    try:
+    graph, log = tf.function(add_one), new_log()
+    with tf.profiler.experimental.Profile(str(tmp_path)):
         log.call(graph, tf.ones([2]))  # counts its own traces
         with pytest.raises(RuntimeError, match="while something else records a profile"):
             log.call(lambda x: graph(x), tf.ones([2]))
-    finally:
-        tf.profiler.experimental.stop()
     assert [call.traces for call in log.calls] == [1]
 
 
-def test_what_cannot_be_called_is_refused(new_log):
-    with pytest.raises(TypeError, match="`fn` is int, which cannot be called: pass the function"):
-        new_log().call(3)
+def test_a_plain_script_and_its_output_stays_clean():
+    def script():
+        import xla_helpers as xh
+
+        xh.prepare_tensorflow()
+        import tensorflow as tf
+
+        log, function = xh.CompilationLog(), tf.function(lambda x: x + 1, jit_compile=True)
+        for size in (2, 3, 3):
+            log.call(function, tf.zeros([size]))
+        return [(call.traces, call.compilations, *map(str, call.reasons)) for call in log.calls]
+
+    run = xh.run_in_process(script)
+    assert run.value == [list(FIRST), [1, 1, "shape of `x`: (2,) → (3,)"], [0, 0]]
+    assert (run.stdout, xh.compilations_in(run.stderr)) == ("", [])
 
 
-def test_a_log_that_cannot_count_is_refused_from_the_start(tf, monkeypatch):
-    monkeypatch.setattr(startup, "_log_path", None)
-    check_that_compilations_are_logged.cache_clear()
-    with pytest.raises(RuntimeError, match="Compilations cannot be counted here"):
-        CompilationLog()
+# Why: shapes
 
 
-# Other places to run
+def test_a_new_shape_traces_and_compiles(caused, jit):
+    assert caused(jit(add_one), *ones(2, 3, 2, 4)) == [
+        FIRST,
+        (1, 1, "shape of `x`: (2,) → (3,)"),
+        NOTHING,
+        (1, 1, "shape of `x`: (2,) → (4,)"),
+    ]
 
 
-SCRIPT = """
-import xla_helpers as xh
-xh.prepare_tensorflow()
-import tensorflow as tf
-log = xh.CompilationLog()
-f = tf.function(lambda x: x + 1, jit_compile=True)
-for size in (2, 3, 3):
-    log.call(f, tf.zeros([size]))
-[(call.traces, call.compilations, *map(str, call.reasons)) for call in log.calls]
-"""
-EXPECTED = [(1, 1, "first call"), (1, 1, "shape of `x`: (2,) → (3,)"), (0, 0)]
+def test_reduce_retracing_traces_twice_and_compiles_each_shape(caused, jit):
+    assert caused(jit(add_one, reduce_retracing=True), *ones(2, 3, 4)) == [
+        FIRST,
+        (1, 1, "shape of `x`: (2,) → (3,)"),
+        (0, 1, "shape of `x`: (3,) → (4,)"),
+    ]
 
 
-def test_in_a_plain_script_and_its_output_stays_clean():
-    *lines, last = SCRIPT.strip().splitlines()
-    run = run_in_process("\n".join([*lines, f"print({last})"]))
-    assert run.stdout == f"{EXPECTED}\n"
-    assert run.stderr == ""
+# Why: other arguments
 
 
-@pytest.fixture
-def notebook(tmp_path):
-    """A function that runs cells in a Jupyter kernel and returns the outputs of each."""
-    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+def test_python_values_tensors_and_types(caused, jit, tf):
+    x, integers = tf.ones([2]), tf.ones([3], "int32")
+    calls = (x, 2), (x, 3), (x, 2), (integers, 4), (x, tf.constant(2.0)), (x, 2, "exact")
+    assert caused(jit(power), *calls) == [
+        FIRST,
+        (1, 1, "`exponent`: 2 → 3, a Python value"),
+        NOTHING,
+        (
+            *(1, 1, "dtype of `x`: float32 → int32", "shape of `x`: (2,) → (3,)"),
+            "`exponent`: 2 → 4, a Python value",
+        ),
+        (1, 1, "`exponent`: 2, a Python value → a tensor of shape ()"),
+        (1, 1, "`mode`: 'fast' → 'exact', a Python value"),
+    ]
 
-    def run(*cells):
-        made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
-        resources = {"metadata": {"path": str(tmp_path)}}
-        client = nbclient.NotebookClient(made, timeout=120, resources=resources, allow_errors=True)
-        return [cell.outputs for cell in client.execute().cells]
 
-    return run
+def test_the_most_similar_earlier_call_is_the_one_compared_with(caused, jit, tf):
+    calls = [(tf.ones([2]), 2), (tf.ones([3]), 3), (tf.ones([3]), 2)]
+    assert caused(jit(power), *calls)[2] == (1, 1, "`exponent`: 3 → 2, a Python value")
 
 
-def test_in_a_notebook_kernel(notebook):
-    (outputs,) = notebook(SCRIPT.replace("[(call", "str([(call").strip() + ")")
-    assert [output.output_type for output in outputs] == ["execute_result"], outputs
-    assert outputs[0].data["text/plain"] == repr(str(EXPECTED))
+def test_names_defaults_and_options_are_those_of_the_signature(new_log, jit, tf):
+    def generate(x, exponent=2, **options):
+        return x**exponent * options["beams"]
+
+    log, function, x = new_log(), jit(generate), tf.ones([2])
+    for args, options in (
+        ((x,), {"beams": 1}),
+        ((x, 2), {"beams": 1}),
+        ((x,), {"beams": 1, "exponent": 3}),
+        ((x,), {"beams": 1, "top": 3}),
+        ((x,), {"beams": 2}),
+    ):
+        log.call(function, *args, **options)
+    assert causes(log) == [
+        FIRST,
+        NOTHING,
+        (1, 1, "`exponent`: 2 → 3, a Python value"),
+        (1, 1, "`top`: not given → 3, a Python value"),
+        (1, 1, "`beams`: 1 → 2, a Python value"),
+    ]
+
+
+def test_parts_of_dicts_and_lists_have_their_own_names(caused, jit, tf):
+    def total(batch):
+        return batch["ids"][0] + batch["ids"][1] + batch["scale"]
+
+    x, y = tf.ones([2]), tf.ones([1])
+    calls = [
+        ({"ids": [x, x], "scale": 1, "mask": None},),
+        ({"ids": [x, y], "scale": 1, "mask": None},),
+        ({"ids": [x, x], "scale": 1},),
+        ({"ids": [x, x, x], "scale": 1},),
+    ]
+    assert caused(jit(total), *calls) == [
+        FIRST,
+        (1, 1, "shape of `batch['ids'][1]`: (2,) → (1,)"),
+        (1, 1, "`batch['mask']`: None, a Python value → not given"),
+        (1, 1, "`batch['ids'][2]`: not given → a tensor of shape (2,)"),
+    ]
+
+
+def test_variables_and_tensors_of_another_make(caused, jit, tf):
+    x, sparse = tf.ones([2]), tf.sparse.from_dense([[1, 0]])
+    change = (1, 1, "`x`: a tensor of shape (2,) → a variable of shape (2,)")
+    assert caused(jit(add_one), (x,), (tf.Variable(x),), (tf.Variable(x),)) == [
+        *(FIRST, change, NOTHING)
+    ]
+    change = (1, 0, "`x`: a SparseTensor of shape (1, 2) → a tensor of shape (1, 2)")
+    assert caused(tf.function(lambda x: 1), (sparse,), (tf.constant([[1, 0]]),))[1] == change
+
+
+@pytest.mark.parametrize("integer", [np.int32, lambda n: np.array(n, np.int32)])
+def test_a_tensor_that_sets_a_shape(caused, jit, tf, integer):
+    calls = (integer(3),), (integer(4),), (integer(3),)
+    assert caused(jit(lambda n: tf.range(n)), *calls) == [
+        FIRST,
+        (0, 1, "content of `n`: 3 → 4, which XLA may have to know"),
+        NOTHING,
+    ]
+    assert caused(jit(lambda n: n + 1), *calls) == [FIRST, NOTHING, NOTHING]
+
+
+def test_what_cannot_be_seen_is_said_to_be_not_known(caused, jit, tf):
+    """Such as what many integers hold."""
+    _, (traces, compilations, reason) = caused(
+        jit(lambda x: tf.math.bincount(x)), (tf.range(9),), (tf.range(9) * 2,)
+    )
+    assert (traces, compilations) == (0, 1) and reason.startswith("not known: ")
+
+
+def test_a_long_python_value_is_cut_in_the_reason_but_not_in_the_comparison(caused, jit, tf):
+    names = ["x" * 200 + end for end in "ab"]
+    function = jit(lambda x, name: x + len(name))
+    _, (_, _, reason) = caused(function, *[(tf.ones([2]), name) for name in names])
+    assert reason.startswith("`name`: 'xxx") and "… → 'xxx" in reason and len(reason) < 160
+
+
+# Why: functions
+
+
+def test_a_function_that_is_wrapped_or_defined_anew_is_new(new_log, jit, tf):
+    log = new_log()
+    for make in (lambda: add_one, lambda: add_one, lambda: lambda x: x + 1, lambda: power):
+        for _ in range(2):
+            log.call(jit(make()), tf.ones([2]), *([2] if make() is power else []))
+    new = (1, 1, "a new function object: it shares nothing with the earlier one")
+    assert causes(log) == [FIRST, new, new, new, FIRST, new, FIRST, new]
+
+
+def test_python_that_is_defined_anew_may_share_a_graph(new_log, jit, tf):
+    log, function = new_log(), jit(add_one)
+    for size in (2, 2, 3):
+        log.call(lambda size=size: function(tf.ones([size])))
+    first, same, other = causes(log)
+    assert (first, same) == (FIRST, NOTHING) and other[:2] == (1, 1)
+    assert not any("shares nothing" in reason for reason in other[2:])
+
+
+def test_methods_are_those_of_their_object(new_log, tf):
+    class Scale(tf.Module):
+        def __init__(self):
+            self.factor = tf.Variable(2.0)
+
+        @tf.function(jit_compile=True)
+        def apply(self, x):
+            return x * self.factor
+
+    log, one, other = new_log(), Scale(), Scale()
+    for scale, size in ((one, 2), (one, 3), (one, 3), (other, 3)):
+        log.call(scale.apply, tf.ones([size]))
+    assert causes(log) == [FIRST, (1, 1, "shape of `x`: (2,) → (3,)"), NOTHING, FIRST]
+
+
+def test_a_reason_can_be_drawn_without_its_marks(new_log, jit, tf):
+    log, function = new_log(), jit(power)
+    for size, exponent in ((2, 2), (3, 3)):
+        log.call(function, tf.ones([size]), exponent)
+    first, (shape, value) = (call.reasons for call in log.calls)
+    assert [reason.plain for reason in (*first, shape, value)] == [
+        *("first call", "shape of x: (2,) → (3,)", "exponent: 2 → 3, a Python value")
+    ]
+    assert (shape.kind, shape.argument, value.kind) == ("shape", "x", "value")

@@ -11,6 +11,7 @@ from matplotlib.colors import to_hex
 
 import xla_helpers
 from xla_helpers import figures
+from xla_helpers.compilations import Reason
 from xla_helpers.diagrams import plot_calls, plot_checks, plot_graph, plot_program
 from xla_helpers.figures import COLOURS, GUIDE, LONGEST, new_axes, picture, plain
 from xla_helpers.plots import (
@@ -19,7 +20,6 @@ from xla_helpers.plots import (
     plot_ratios,
     plot_results,
 )
-from xla_helpers.reasons import Reason
 
 # Every picture
 

@@ -52,15 +52,17 @@ from .claims import Claim, Published, Verdict, read_published
 
 # Show
 from .tables import Seconds, Table, format_bytes, format_seconds, tabulate
-from . import figures
-from .figures import Picture, picture
 from .plots import (
-    plot_comparison,
+    Picture,
+    guide,
+    label_lines,
+    picture,
+    plot_checks,
+    plot_graph,
     plot_overview,
-    plot_ratios,
     plot_results,
+    seconds_axis,
 )
-from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
 
 __all__ = [
     "Answer",
@@ -110,11 +112,12 @@ __all__ = [
     "decide",
     "describe_machine",
     "expect_error",
-    "figures",
     "find_checkpoint",
     "format_bytes",
     "format_seconds",
+    "guide",
     "inspect_program",
+    "label_lines",
     "largest_difference",
     "layer_at",
     "layers_of",
@@ -123,13 +126,9 @@ __all__ = [
     "not_yet",
     "optimised_module",
     "picture",
-    "plot_calls",
     "plot_checks",
-    "plot_comparison",
     "plot_graph",
     "plot_overview",
-    "plot_program",
-    "plot_ratios",
     "plot_results",
     "prepare_tensorflow",
     "profile",
@@ -139,6 +138,7 @@ __all__ = [
     "record",
     "replay_bug_report",
     "run_in_process",
+    "seconds_axis",
     "sweep",
     "tabulate",
     "watch_compilations",

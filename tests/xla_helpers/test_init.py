@@ -96,20 +96,7 @@ def test_importing_costs_next_to_nothing():
 # Docstrings
 
 
-def documented():
-    """Every exported function and class, and every public function of an exported module."""
-    for name in NAMES:
-        thing = getattr(xla_helpers, name)
-        if not inspect.ismodule(thing):
-            yield name, thing
-            continue
-        for function in vars(thing).values():
-            own = inspect.isfunction(function) and function.__module__ == thing.__name__
-            if own and function.__name__ not in NAMES and not function.__name__.startswith("_"):
-                yield f"{name}.{function.__name__}", function
-
-
-THINGS = dict(documented())
+THINGS = {name: getattr(xla_helpers, name) for name in NAMES}
 FUNCTIONS = {name: thing for name, thing in THINGS.items() if inspect.isfunction(thing)}
 CLASSES = {name: thing for name, thing in THINGS.items() if inspect.isclass(thing)}
 METHODS = {
@@ -118,13 +105,6 @@ METHODS = {
     for method, function in vars(thing).items()
     if inspect.isfunction(function) and not method.startswith("_")
 }
-FOR_AXES = "`ax` is always the axes to draw in."
-
-
-def text_of(thing):
-    """The docstring, with what its module says for all of its functions."""
-    module = sys.modules[thing.__module__]
-    return inspect.getdoc(thing) + (FOR_AXES if FOR_AXES in module.__doc__ else "")
 
 
 def names(text, name):
@@ -155,13 +135,13 @@ def test_a_docstring_begins_with_one_line():
 def test_a_docstring_names_each_parameter():
     for name, function in (FUNCTIONS | METHODS).items():
         parameters = {*inspect.signature(function).parameters} - {"self"}
-        assert [p for p in parameters if not names(text_of(function), p)] == [], name
+        assert [p for p in parameters if not names(inspect.getdoc(function), p)] == [], name
 
 
 def test_a_docstring_names_each_field():
     for name, kind in CLASSES.items():
         fields = getattr(kind, "__dataclass_fields__", ())
-        assert [field for field in fields if not names(text_of(kind), field)] == [], name
+        assert [field for field in fields if not names(inspect.getdoc(kind), field)] == [], name
 
 
 NOUNS = "A An The One Every Rows Seconds How Whether Why In".split()
@@ -239,8 +219,7 @@ def first_uses():
     for path in reversed(NOTEBOOKS):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         code = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
-        used = re.findall(r"\bxh\.(\w+)", code) + re.findall(r"\bxh\.(figures\.\w+)", code)
-        found |= dict.fromkeys(used, path.name[:2])
+        found |= dict.fromkeys(re.findall(r"\bxh\.(\w+)", code), path.name[:2])
     return found
 
 

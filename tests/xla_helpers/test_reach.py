@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from xla_helpers import figures, reach
+from xla_helpers import plots, reach
 from xla_helpers.reach import is_library, python_of, reached
 
 HISTORY = [1.0, "two"]
@@ -136,7 +136,7 @@ def test_a_function_that_reaches_very_much_is_not_followed_to_the_end(monkeypatc
     assert len(names(lambda: many)) <= 100
 
 
-@pytest.mark.parametrize("module", [json, np, figures])
+@pytest.mark.parametrize("module", [json, np, plots])
 def test_installed_packages_and_this_one_are_libraries(module):
     assert is_library(module.__file__)
 

@@ -109,8 +109,9 @@ def _label_ticks(axis, formatter):
     if axis.get_scale() == "log":
         low, high = axis.get_view_interval()
         decades = math.log10(high / low)
+        steps = (1, 2, 5) if 3 * decades < room + 2 else (1,)
         if decades > 0.8:
-            axis.set_major_locator(LogLocator(subs=(1, 2, 5) if 3 * decades < room + 2 else (1,)))
+            axis.set_major_locator(LogLocator(subs=steps, numticks=room + 2))
     axis.set_major_formatter(formatter)
     axis.set_minor_formatter(NullFormatter())
 

@@ -24,7 +24,7 @@ GUIDE = "#737373"  # grey is for limits and guides alone
 PALE = "0.6"  # of arrows, and of what is in no cluster
 SMALL = 9  # points: numbers beside what they belong to
 SWEEPS = 20  # times that the layout goes over the layers
-LONGEST = 60  # characters of a text in a picture
+LONGEST = 64  # characters of a text in a picture
 BETWEEN_LABELS = 13  # points
 ABOVE_LEGEND = 26  # points between the axes and a title with a legend below it
 
@@ -105,11 +105,11 @@ def seconds_axis(axis) -> None:
 def _label_ticks(axis, formatter):
     """As many ticks as there is room for, on a log scale too."""
     room = max(2, axis.get_tick_space() // 2)
-    axis.set_major_locator(MaxNLocator(room))
+    axis.set_major_locator(MaxNLocator(room, steps=(1, 2, 5, 10)))
     if axis.get_scale() == "log":
         low, high = axis.get_view_interval()
         decades = math.log10(high / low)
-        steps = (1, 2, 5) if 3 * decades < room + 2 else (1,)
+        steps = (1, 2, 5) if 2 * decades < room else (1,)
         if decades > 0.8:
             axis.set_major_locator(LogLocator(subs=steps, numticks=room + 2))
     axis.set_major_formatter(formatter)
@@ -373,7 +373,7 @@ def plot_calls(log, ax, title):
     """What `CompilationLog.plot` promises."""
     if not log.calls:
         raise ValueError("the log holds no call: there is nothing to draw")
-    ax = ax or _new_axes(1.1 + 0.3 * len(log.calls))
+    ax = ax or _new_axes(1.1 + 0.36 * len(log.calls))
     seconds = [(c.trace_seconds, c.compile_seconds, c.run_seconds) for c in log.calls]
     ends = np.cumsum(seconds).reshape(-1, 3)
     parts = zip(("tracing", "compiling", "running"), _palette()[1], strict=False)
@@ -382,12 +382,12 @@ def plot_calls(log, ax, title):
         starts = ends[:, column] - lengths
         ax.barh(range(len(lengths)), lengths, 0.75, starts, color=colour, label=part)
     for row, call in enumerate(log.calls):
-        reasons = cut("; ".join(reason.plain for reason in call.reasons), LONGEST)
-        start, end = ends[row, 0] - seconds[row][0], ends[row, -1]
-        if len(reasons) < 65 * start / ends[-1, -1]:  # so many fit to the left of the step
-            _beside(ax, (start, row), f"{reasons}  ", ha="right")
-        else:
-            _beside(ax, (end, row), reasons)
+        reasons = _plain("; ".join(reason.plain for reason in call.reasons), 36)
+        place, beside, ha = (ends[row, -1], row), 6, "left"
+        if place[0] > ends[-1, -1] / 2:  # the other side has more room
+            place, beside, ha = (ends[row, 0] - seconds[row][0], row), -6, "right"
+        where = {"textcoords": "offset points", "ha": ha, "va": "center", "fontsize": SMALL}
+        ax.annotate(reasons, place, (beside, 0), **where)
     _name_rows(ax, [call.number for call in log.calls])
     seconds_axis(ax.xaxis)
     ax.set(xlabel="time since the first call began", ylabel="call")

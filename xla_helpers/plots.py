@@ -209,10 +209,11 @@ def plot_ratios(sweep, label, baseline, predicted, ax, title):
     middle = np.array([ratio.value for ratio in ratios])
     ends = np.array([(r.low, r.high) if r.bounded else (np.nan, np.nan) for r in ratios])
     (colour,) = _by_label([label]).values()
-    guide(ax, "equal", y=1)
-    ax.loglog(sizes, middle, "o-", color=colour, markersize=4, label="measured")
+    ax.plot(sizes, middle, "o-", color=colour, markersize=4, label="measured")
     ax.errorbar(sizes, middle, abs(ends.T - middle), fmt="none", color=colour, capsize=3)
     ax.update_datalim([(sizes[0], 0.4), (sizes[0], 2.5)])
+    guide(ax, "equal", y=1)
+    ax.set(xscale="log", yscale="log")
     ax.set_xticks(sizes, [f"{size:g}" for size in sizes])
     ax.set_xticks([], minor=True)
     _label_ticks(ax.yaxis, "{x:g}x")
@@ -242,11 +243,12 @@ def plot_results(own, others=(), published=(), *, ax=None, title: str = ""):
     if others:
         ax.plot([], [], "o", color="black", fillstyle="none", label="other machines")
     for figures, colour in zip(published, _palette()[1], strict=False):
-        style = {"fmt": "D", "color": colour, "fillstyle": "none", "capsize": 3}
-        ax.errorbar([], [], xerr=[], label=_plain(figures.hardware), **style)
+        style = {"marker": "D", "markevery": [1], "color": colour, "fillstyle": "none"}
         for label, (mean, deviation) in figures.seconds.items():
             if label in labels:
-                ax.errorbar(mean, [*labels].index(label) + 0.32, xerr=deviation, **style)
+                ends = [mean - deviation, mean, mean + deviation]
+                ax.plot(ends, [[*labels].index(label) + 0.32] * 3, **style)
+        ax.plot([], [], "D", color=colour, fillstyle="none", label=_plain(figures.hardware))
     ax.autoscale(axis="x")
     ax.set_xscale("log")
     seconds_axis(ax.xaxis)

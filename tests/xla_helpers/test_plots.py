@@ -226,12 +226,13 @@ def test_what_belongs_to_a_label_has_the_colour_of_its_mode(examples):
 
 
 def test_ratios_are_those_of_the_sweep_with_their_intervals(examples):
-    sweep = examples.sweep(**{mode: seconds * 50 for mode, seconds in FAR.items()})
+    sweep = examples.sweep(eager=300.0, graph=(1.0, 2.0, 3.0) * 3, XLA=1.5)
     ax = sweep.plot("XLA", "graph", predicted={256: 1.4, 4096: 1.42})
     ratios = [sweep[size].ratio("XLA", "graph") for size in sweep.comparisons]
     assert words(ax) == ["equal", "measured", "predicted"]
     assert ax.get_title(loc="left") == "How many times faster XLA is than graph"
     assert [*dots(ax)[0].get_ydata()] == [ratio.value for ratio in ratios]
+    assert all(ratio.low < ratio.value < ratio.high for ratio in ratios)
     (bars,) = ax.containers[0].lines[2]
     assert [tuple(y for _, y in bar) for bar in bars.get_segments()] == [
         pytest.approx((ratio.low, ratio.high)) for ratio in ratios

@@ -230,8 +230,8 @@ def plot_results(own, others=(), published=(), *, ax=None, title: str = ""):
     """The medians of a `Result`, those of the same comparison elsewhere, and published figures.
 
     own: drawn with its samples, in the colours of its modes. others: `Result`s, drawn as rings.
-    published: `Published`, drawn as diamonds, with their standard deviation where they have one.
-    ax, title: made when not given. Introduced in notebook 12.
+    published: `Published`, drawn as diamonds. ax, title: made when not given. Introduced in
+    notebook 12.
     """
     labels = _by_label(own.comparison.measurements)
     ax = plot_comparison(own.comparison, {}, {}, ax or _new_axes(1.4 + 0.6 * len(labels)), "")
@@ -243,12 +243,10 @@ def plot_results(own, others=(), published=(), *, ax=None, title: str = ""):
     if others:
         ax.plot([], [], "o", color="black", fillstyle="none", label="other machines")
     for figures, colour in zip(published, _palette()[1], strict=False):
-        style = {"marker": "D", "markevery": [1], "color": colour, "fillstyle": "none"}
-        for label, (mean, deviation) in figures.seconds.items():
-            if label in labels:
-                ends = [mean - deviation, mean, mean + deviation]
-                ax.plot(ends, [[*labels].index(label) + 0.32] * 3, **style)
-        ax.plot([], [], "D", color=colour, fillstyle="none", label=_plain(figures.hardware))
+        means = {label: mean for label, (mean, _) in figures.seconds.items()}
+        places = [(means[x], row + 0.32) for row, x in enumerate(labels) if x in means]
+        style = {"color": colour, "fillstyle": "none", "label": _plain(figures.hardware)}
+        ax.plot(*np.reshape(places, (-1, 2)).T, "D", **style)
     ax.autoscale(axis="x")
     ax.set_xscale("log")
     seconds_axis(ax.xaxis)

@@ -6,7 +6,6 @@ and in a notebook that says ``plt.style.use("xla_helpers.xla")``.
 
 import itertools
 import math
-import statistics
 import textwrap
 from io import BytesIO
 
@@ -456,7 +455,7 @@ def _lay_out(widths, edges):
     x = dict.fromkeys(layer, 0.0)
     for y in [*range(max(layer.values(), default=-1) + 1)] * SWEEPS:
         row = [n for n in layer if layer[n] == y]
-        wanted = {n: statistics.fmean(x[m] for m in links[n] or [n]) for n in row}
+        wanted = {n: np.mean([x[m] for m in links[n] or [n]]) for n in row}
         x |= _apart(wanted, max(widths.get(n, 1) for n in row) + 3)
     places = {n: (x[n], layer[n]) for n in layer}
     return [[places[n] for n in path] for path in paths], places

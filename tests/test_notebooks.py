@@ -145,17 +145,14 @@ def test_cells_use_public_names_alone(path):
     for cell in code_cells(read(path)):
         for name in re.findall(r"\bxh\.(\w+)", cell.source):
             assert name in xla_helpers.__all__, f"{cell.id}: xh.{name} is not public"
-        for name in re.findall(r"\bxh\.figures\.(\w+)", cell.source):
-            assert not name.startswith("_") and hasattr(xla_helpers.figures, name), cell.id
         assert not re.search(r"from xla_helpers|import xla_helpers\.", cell.source), cell.id
 
 
 @every_notebook
-def test_pictures_come_from_the_drawing_kit(path):
-    for cell in code_cells(read(path)):
-        for own in ("matplotlib", "figsize", "rcParams", "spines", "plt."):
-            assert own not in cell.source, f"{cell.id} draws with {own} of its own"
-        assert not re.search(r"""["']#[0-9a-fA-F]{3,6}["']|color=["']""", cell.source), cell.id
+def test_pictures_are_in_the_style(path):
+    code = "\n".join(cell.source for cell in code_cells(read(path)))
+    assert ("plt." in code) == ('plt.style.use("xla_helpers.xla")' in code)
+    assert not re.search(r"""["']#[0-9a-fA-F]{3,6}["']|rcParams""", code)
 
 
 @every_notebook

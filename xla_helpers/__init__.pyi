@@ -34,10 +34,7 @@ from .claims import Claim, read_published
 
 # Show
 from .tables import Seconds, format_bytes, format_seconds, tabulate
-from . import figures
-from .figures import picture
-from .plots import plot_comparison, plot_overview, plot_ratios, plot_results
-from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
+from .plots import guide, label_lines, picture, plot_checks, plot_graph, plot_overview, plot_results, seconds_axis
 
 __all__ = [
     "Claim",
@@ -53,11 +50,12 @@ __all__ = [
     "decide",
     "describe_machine",
     "expect_error",
-    "figures",
     "find_checkpoint",
     "format_bytes",
     "format_seconds",
+    "guide",
     "inspect_program",
+    "label_lines",
     "largest_difference",
     "layer_at",
     "layers_of",
@@ -66,13 +64,9 @@ __all__ = [
     "not_yet",
     "optimised_module",
     "picture",
-    "plot_calls",
     "plot_checks",
-    "plot_comparison",
     "plot_graph",
     "plot_overview",
-    "plot_program",
-    "plot_ratios",
     "plot_results",
     "prepare_tensorflow",
     "profile",
@@ -82,6 +76,7 @@ __all__ = [
     "record",
     "replay_bug_report",
     "run_in_process",
+    "seconds_axis",
     "sweep",
     "tabulate",
     "watch_compilations",

@@ -162,6 +162,19 @@ class Comparison(Table):
             return math.inf
         return max(0.0, cost / saved)
 
+    def plot(self, *, predicted: dict | None = None, limits: dict | None = None, ax=None, title=""):
+        """Every sample as a dot, its median as a bar, in the colour of its mode.
+
+        predicted: label to seconds, drawn as a diamond in the label's row. limits: name to
+        seconds, drawn as dashed lines through all rows. ax, title: made when not given.
+
+        Returns: the axes, for `picture`.
+        Raises: ValueError when nothing was measured.
+        """
+        from .plots import plot_comparison
+
+        return plot_comparison(self, predicted or {}, limits or {}, ax, title)
+
     def _title(self):
         said = [self._agreement(), *self.remarks, self._itself(), self._alike()]
         return " ".join(filter(None, said))
@@ -262,6 +275,20 @@ class Sweep(Table):
         heads = [f"{labels[-1]} against {rival}" for rival in rivals]
         rows = [self._row(size, rivals) for size in self.comparisons]
         return tabulate(self._title(), [self.name, *labels, *heads], rows)
+
+    def plot(
+        self, label: str, baseline: str | None = None, *, predicted=None, ax=None, title: str = ""
+    ):
+        """How many times faster `label` is than `baseline` at each size, with intervals.
+
+        baseline: by default the first label. predicted: size to the ratio that was expected,
+        drawn as a dashed line. ax, title: made when not given.
+
+        Returns: the axes, for `picture`.
+        """
+        from .plots import plot_ratios
+
+        return plot_ratios(self, label, baseline or self.labels[0], predicted, ax, title)
 
     def _title(self):
         return f"Median seconds per call over {self.name}."

@@ -152,6 +152,19 @@ class CompilationLog(Table):
         """Compilations over all calls."""
         return sum(call.compilations for call in self.calls)
 
+    def plot(self, *, ax=None, title: str = ""):
+        """The calls as a staircase: a row each, begun where the last one ended.
+
+        A call that traced or compiled is a wide step, with its reasons beside it; one that found
+        its program ready is a narrow one. ax, title: made when not given.
+
+        Returns: the axes, for `picture`.
+        Raises: ValueError when there is no call.
+        """
+        from .plots import plot_calls
+
+        return plot_calls(self, ax, title)
+
     def _title(self):
         return f"Calls {len(self.calls)}, traces {self.traces}, compilations {self.compilations}."
 

@@ -1,170 +1,267 @@
-"""Plots of measurements. Takes data, returns `Axes`; never shows or saves."""
+"""Every plot, in the style `xla.mplstyle`, and pictures with a description.
 
+A reader's settings of matplotlib stay as they are: the style holds inside these functions alone,
+and in a notebook that says ``plt.style.use("xla_helpers.xla")``.
+"""
+
+import itertools
+import math
 import textwrap
+from io import BytesIO
 
+import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from .figures import (
-    COLOURS,
-    GUIDE,
-    NAMES,
-    OTHERS,
-    SMALL,
-    beside,
-    colours,
-    finish,
-    guide,
-    log_seconds,
-    log_sizes,
-    new_axes,
-    plain,
-    seconds_axis,
-    times_axis,
-)
-from .tables import format_seconds
+from .modes import MODES, mode_of
+from .tables import counted, cut, format_bytes, format_seconds, in_one_line
 
-TICKS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500)  # times faster
-SAME = 0.2  # height of the row of other machines' medians below a label's own
+in_style = plt.style.context("xla_helpers.xla")
+
+GUIDE = "#737373"  # grey is for limits and guides alone
+PALE = "0.6"  # of arrows, and of what is in no cluster
+SMALL = 9  # points: numbers beside what they belong to
+SWEEPS = 20  # times that the layout goes over the layers
+LONGEST = 64  # characters of a text in a picture
+BETWEEN_LABELS = 13  # points
+ABOVE_LEGEND = 26  # points between the axes and a title with a legend below it
 
 
-def plot_comparison(
-    comparison,
-    *,
-    predicted: dict | None = None,
-    limits: dict | None = None,
-    ax: Axes | None = None,
-    title: str = "",
-) -> Axes:
-    """Every sample of a `Comparison` as a dot, its median as a bar, in the colour of its mode.
+class Picture:
+    """A figure with a description: what `picture` returns and a notebook displays."""
 
-    predicted: label to seconds, drawn as a diamond in the label's row. limits: name to seconds,
-    drawn as dashed lines through all rows. ax, title: made when not given.
-    Introduced in notebook 01.
+    def __init__(self, png: bytes, alt: str):
+        self.png, self.alt = png, alt
 
-    Raises: ValueError when nothing was measured.
+    def __repr__(self):
+        return f"Picture: {self.alt}"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"image/png": self.png, "text/plain": repr(self)}, {"image/png": {"alt": self.alt}}
+
+
+@in_style
+def picture(ax, alt: str) -> Picture:
+    """The figure of `ax` with `alt`, its description for readers who cannot see it.
+
+    ax: axes, or the array of several panels. Make it the last line of a cell. The figure is
+    closed, so that it is shown once. Introduced in notebook 01.
+
+    Raises: ValueError when `alt` is empty.
     """
-    labels = list(comparison.measurements)
-    if not labels:
-        raise ValueError("`comparison` holds no measurement: there is nothing to draw")
-    ax = ax or new_axes(0.9 + 0.55 * len(labels))
-    for row, (label, colour) in enumerate(colours(labels).items()):
-        _draw_samples(ax, row, comparison[label], colour)
-        if label in (predicted or {}):
-            ax.plot(predicted[label], row + 0.3, "D", color=colour, markerfacecolor="none")
-    for name, seconds in (limits or {}).items():
+    if not (isinstance(alt, str) and alt.strip()):
+        raise ValueError("`alt` is empty: say in one sentence what the figure shows")
+    figure = np.ravel(ax)[0].figure
+    buffer = BytesIO()
+    figure.savefig(buffer, format="png")
+    plt.close(figure)
+    return Picture(buffer.getvalue(), alt)
+
+
+# For cells that plot on their own
+
+
+def guide(ax, name: str, x: float | None = None, y: float | None = None) -> None:
+    """A dashed grey line with its name: a limit, a plan, or where things are equal.
+
+    ax: the axes. x, y: the place across where it stands, or the height at which it lies.
+    Introduced in notebook 02.
+    """
+    dashed = {"color": GUIDE, "linestyle": "--", "linewidth": 1, "zorder": 0}
+    words = {"color": GUIDE, "va": "baseline", "fontsize": None}
+    if x is not None:
+        ax.axvline(x, **dashed)
+        _beside(ax, (x, 1), name, -10, xycoords=("data", "axes fraction"), **words)
+    else:
+        ax.axhline(y, **dashed)
+        _beside(ax, (0, y), name, 5, xycoords=("axes fraction", "data"), **words)
+
+
+def label_lines(ax) -> None:
+    """Write the label of each line at its right end, apart from its neighbours.
+
+    ax: the axes, with scales, limits and titles as they will be. Introduced in notebook 04.
+    """
+    ax.figure.draw_without_rendering()  # only now it is settled where things stand
+    labelled = [line for line in ax.lines if not line.get_label().startswith("_")]
+    ends = {x: x.get_xydata()[-1] for x in labelled if ax.viewLim.contains(*x.get_xydata()[-1])}
+    points = 72 / ax.figure.dpi
+    heights = {line: ax.transData.transform(end)[1] * points for line, end in ends.items()}
+    for line, height in _apart(heights, BETWEEN_LABELS).items():
+        style = {"color": line.get_color(), "weight": "bold", "fontsize": None}
+        _beside(ax, ends[line], line.get_label(), height - heights[line], **style)
+
+
+def seconds_axis(axis) -> None:
+    """Label an axis that holds seconds, such as ``ax.xaxis``, with units that fit.
+
+    axis: one with the scale and the limits that it will have. Introduced in notebook 02.
+    """
+    _label_ticks(axis, EngFormatter("s"))
+
+
+def _label_ticks(axis, formatter):
+    """As many ticks as there is room for, on a log scale too."""
+    room = max(2, axis.get_tick_space() // 2)
+    axis.set_major_locator(MaxNLocator(room, steps=(1, 2, 5, 10)))
+    if axis.get_scale() == "log":
+        low, high = axis.get_view_interval()
+        decades = math.log10(high / low)
+        steps = (1, 2, 5) if 2 * decades < room else (1,)
+        if decades > 0.8:
+            axis.set_major_locator(LogLocator(subs=steps, numticks=room + 2))
+    axis.set_major_formatter(formatter)
+    axis.set_minor_formatter(NullFormatter())
+
+
+# What the plots below share
+
+
+def _new_axes(height):
+    width = plt.rcParams["figure.figsize"][0]
+    return plt.subplots(figsize=(width, height))[1]
+
+
+def _palette():
+    """The colours of the modes, and those of what is no mode."""
+    cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
+    return dict(zip(MODES, cycle, strict=False)), cycle[len(MODES) :]
+
+
+def _by_label(labels):
+    """The colour of the mode that each label begins with, or one that is no mode's."""
+    modes, others = _palette()
+    unused = itertools.cycle(others)
+    named = {label: mode_of(str(label)) for label in labels}
+    return {label: modes[mode] if mode else next(unused) for label, mode in named.items()}
+
+
+def _plain(text, width=LONGEST):
+    """A text as a picture takes it: short, and nothing in it is a command."""
+    return textwrap.fill(cut(in_one_line(str(text)), LONGEST), width).replace("$", r"\$")
+
+
+def _beside(ax, place, words, up=0, **style):
+    """A few words to the right of a place."""
+    usual = {"va": "center", "fontsize": SMALL, "annotation_clip": False}
+    usual["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5}
+    ax.annotate(_plain(words), place, (6, up), textcoords="offset points", **usual | style)
+
+
+def _name_rows(ax, names, above=0.85):
+    ax.set_yticks(range(len(names)), [_plain(name, 36) for name in names])
+    ax.set_ylim(len(names) - 0.4, -above)
+
+
+def _apart(places, distance):
+    """Places at least `distance` apart: of two that are too close, both give way."""
+    moved = dict(sorted(places.items(), key=lambda pair: pair[1]))
+    for _ in range(10 * len(moved)):
+        for low, high in itertools.pairwise(moved):
+            lack = max(0.0, distance - (moved[high] - moved[low]))
+            moved[low] -= lack / 2
+            moved[high] += lack / 2
+    return moved
+
+
+# Measurements
+
+
+@in_style
+def plot_comparison(comparison, predicted, limits, ax, title):
+    """What `Comparison.plot` promises."""
+    if not comparison.measurements:
+        raise ValueError("the comparison holds no measurement: there is nothing to draw")
+    ax = ax or _new_axes(0.9 + 0.55 * len(comparison.measurements))
+    for row, (label, colour) in enumerate(_by_label(comparison.measurements).items()):
+        samples, median = comparison[label].samples, comparison[label].median
+        ax.plot(samples, [row] * len(samples), "o", color=colour, alpha=0.35, markeredgewidth=0)
+        ax.plot(median, row, "|", color=colour, markersize=22, markeredgewidth=2.5)
+        where = {"textcoords": "offset points", "ha": "center", "fontsize": SMALL}
+        ax.annotate(format_seconds(median), (median, row), (0, 12), **where)
+        if label in predicted:
+            ax.plot(predicted[label], row + 0.3, "D", color=colour, fillstyle="none")
+    for name, seconds in limits.items():
         guide(ax, name, x=seconds)
-    ax.set_yticks(range(len(labels)), list(map(plain, labels)))
-    ax.set_ylim(len(labels) - 0.4, -0.85)
+    _name_rows(ax, comparison.measurements)
     medians = [m.median for m in comparison.measurements.values()]
     log = max(medians) > 10 * min(medians)
     if log:
-        log_seconds(ax)
+        ax.set_xscale("log")
     else:
-        ax.update_datalim([(0, 0)])  # so that the margin on the right is a share of all
-        ax.autoscale_view(scaley=False)
-        ax.set_xlim(left=0)
-        seconds_axis(ax.xaxis)
+        ax.set_xlim(0, 1.05 * ax.dataLim.x1)
+    seconds_axis(ax.xaxis)
     diamonds = ", diamond: predicted" if predicted else ""
-    across = f"time per call{', log scale' if log else ''} (dot: sample, bar: median{diamonds})"
-    return finish(ax, title or "Time per call", across)
+    scale = ", log scale" if log else ""
+    ax.set_xlabel(f"time per call{scale} (dot: sample, bar: median{diamonds})")
+    ax.set_title(_plain(title or "Time per call"))
+    return ax
 
 
-def _draw_samples(ax, row, measurement, colour):
-    samples, median = measurement.samples, measurement.median
-    ax.plot(samples, [row] * len(samples), "o", color=colour, alpha=0.35, markeredgewidth=0)
-    ax.plot([median], [row], "|", color=colour, markersize=22, markeredgewidth=2.5)
-    ax.annotate(
-        format_seconds(median),
-        (median, row),
-        xytext=(0, 12),
-        textcoords="offset points",
-        ha="center",
-        fontsize=SMALL,
-    )
-
-
-def plot_ratios(
-    sweep,
-    label: str,
-    baseline: str | None = None,
-    *,
-    predicted: dict | None = None,
-    ax: Axes | None = None,
-    title: str = "",
-) -> Axes:
-    """How many times faster `label` is than `baseline` at each size of a `Sweep`, with intervals.
-
-    predicted: size to the ratio that was expected, drawn as a dashed line. ax, title: made when
-    not given. Introduced in notebook 01.
-    """
-    ax = ax or new_axes(3.2)
+@in_style
+def plot_ratios(sweep, label, baseline, predicted, ax, title):
+    """What `Sweep.plot` promises."""
+    ax = ax or _new_axes(3.2)
     sizes = list(sweep.comparisons)
-    baseline = baseline or sweep.labels[0]
     ratios = [sweep[size].ratio(label, baseline) for size in sizes]
-    middle = np.array([r.value for r in ratios])
+    middle = np.array([ratio.value for ratio in ratios])
     ends = np.array([(r.low, r.high) if r.bounded else (np.nan, np.nan) for r in ratios])
-    errors = np.abs(ends.T - middle)
+    (colour,) = _by_label([label]).values()
+    ax.plot(sizes, middle, "o-", color=colour, markersize=4, label="measured")
+    ax.errorbar(sizes, middle, abs(ends.T - middle), fmt="none", color=colour, capsize=3)
+    ax.update_datalim([(sizes[0], 0.4), (sizes[0], 2.5)])
     guide(ax, "equal", y=1)
-    (colour,) = colours([label]).values()
-    bars = ax.errorbar(sizes, middle, errors, fmt="o-", color=colour, capsize=3, markersize=4)
-    lines = {"measured": bars.lines[0]}
-    lines |= _draw_guides(ax, {"predicted": predicted} if predicted else {})
-    log_sizes(ax, sizes)
-    times_axis(ax.yaxis)
-    low, high = ax.get_ylim()
-    ax.set_ylim(min(low, 0.45), max(high, 2.2))
-    title = title or f"How many times faster {label} is than {baseline}"
-    return finish(ax, title, sweep.name, "times faster, log scale", lines)
+    ax.set(xscale="log", yscale="log")
+    ax.set_xticks(sizes, [f"{size:g}" for size in sizes])
+    ax.set_xticks([], minor=True)
+    _label_ticks(ax.yaxis, "{x:g}x")
+    ax.set_title(_plain(title or f"How many times faster {label} is than {baseline}"))
+    ax.set(xlabel=_plain(sweep.name), ylabel="times faster, log scale")
+    if predicted:
+        ax.plot(predicted.keys(), predicted.values(), "--", color=GUIDE, label="predicted")
+        label_lines(ax)
+    return ax
 
 
-def _draw_guides(ax, limits):
-    return {
-        name: ax.plot(list(at.keys()), list(at.values()), "--", color=GUIDE)[0]
-        for name, at in limits.items()
-    }
-
-
-def plot_results(own, others=(), published=(), *, ax: Axes | None = None, title: str = "") -> Axes:
+@in_style
+def plot_results(own, others=(), published=(), *, ax=None, title: str = ""):
     """The medians of a `Result`, those of the same comparison elsewhere, and published figures.
 
     own: drawn with its samples, in the colours of its modes. others: `Result`s, drawn as rings.
-    published: `Published`, drawn as diamonds, with their standard deviation where they have one.
-    ax, title: made when not given. Introduced in notebook 12.
+    published: `Published`, drawn as diamonds. ax, title: made when not given. Introduced in
+    notebook 12.
     """
-    labels = list(own.comparison.measurements)
-    ax = ax or new_axes(1.4 + 0.6 * len(labels))
-    for row, (label, colour) in enumerate(colours(labels).items()):
-        _draw_samples(ax, row, own.comparison[label], colour)
-        elsewhere = [r.comparison.measurements.get(label) for r in others]
-        medians = [m.median for m in elsewhere if m]
-        places = [row + SAME] * len(medians)
-        ax.plot(medians, places, "o", color=colour, markerfacecolor="none", markersize=5)
-    for figures, colour in zip(published, OTHERS, strict=False):
-        _draw_published(ax, labels, figures, colour)
+    labels = _by_label(own.comparison.measurements)
+    ax = plot_comparison(own.comparison, {}, {}, ax or _new_axes(1.4 + 0.6 * len(labels)), "")
+    for row, (label, colour) in enumerate(labels.items()):
+        found = [r.comparison.measurements.get(label) for r in others]
+        medians = [m.median for m in found if m]
+        ax.plot(medians, [row + 0.2] * len(medians), "o", color=colour, fillstyle="none")
     ax.plot([], [], "|", color="black", markersize=12, markeredgewidth=2.5, label="this machine")
     if others:
-        ax.plot([], [], "o", color="black", markerfacecolor="none", label="other machines")
-    ax.set_yticks(range(len(labels)), list(map(plain, labels)))
-    ax.set_ylim(len(labels) - 0.4, -0.7)
-    log_seconds(ax)
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4, "frameon": False}
-    ax.legend(borderpad=0, **place).set_gid(NAMES)
+        ax.plot([], [], "o", color="black", fillstyle="none", label="other machines")
+    for figures, colour in zip(published, _palette()[1], strict=False):
+        means = {label: mean for label, (mean, _) in figures.seconds.items()}
+        places = [(means[x], row + 0.32) for row, x in enumerate(labels) if x in means]
+        style = {"color": colour, "fillstyle": "none", "label": _plain(figures.hardware)}
+        ax.plot(*np.reshape(places, (-1, 2)).T, "D", **style)
+    ax.autoscale(axis="x")
+    ax.set_xscale("log")
+    seconds_axis(ax.xaxis)
     diamonds = ", diamond: published" if published else ""
-    across = f"time per call, log scale (dot: sample, bar: median{diamonds})"
-    return finish(ax, title or own.name, across)
+    ax.set_xlabel(f"time per call, log scale (dot: sample, bar: median{diamonds})")
+    _legend_above(ax, title or own.name)
+    return ax
 
 
-def _draw_published(ax, labels, figures, colour):
-    shown = {labels.index(x): pair for x, pair in figures.seconds.items() if x in labels}
-    means, deviations = np.reshape(list(shown.values()), (-1, 2)).T
-    spread = np.where(deviations > 0, deviations, np.nan)
-    places = np.array(list(shown)) + 0.32
-    ax.plot(means, places, "D", color=colour, markerfacecolor="none", label=plain(figures.hardware))
-    ax.errorbar(means, places, xerr=spread, fmt="none", color=colour, capsize=3)
+def _legend_above(ax, title):
+    ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=4)
+    ax.set_title(_plain(title), pad=ABOVE_LEGEND)
 
 
-def plot_overview(results, *, ax: Axes | None = None, title: str = "") -> Axes:
+@in_style
+def plot_overview(results, *, ax=None, title: str = ""):
     """How many times faster XLA is than the graph, for each `Result` that has both, sorted.
 
     results: drawn by their first XLA row and first graph row, one line each, named by what was
@@ -173,40 +270,192 @@ def plot_overview(results, *, ax: Axes | None = None, title: str = "") -> Axes:
 
     Raises: ValueError when no result has a graph and an XLA row, and an interval.
     """
-    rows = overview(results)
+    pairs = [(result, result.xla_against_graph) for result in results]
+    rows = [(result, ratio) for result, ratio in pairs if ratio and ratio.bounded]
     if not rows:
         raise ValueError("`results` holds no comparison of XLA with a graph that has an interval")
-    ax = ax or new_axes(1.3 + 0.42 * len(rows))
+    rows.sort(key=lambda pair: pair[1].value)
+    ax = ax or _new_axes(1.3 + 0.42 * len(rows))
+    colour = _palette()[0]["XLA"]
     for row, (result, ratio) in enumerate(rows):
-        ax.plot([ratio.low, ratio.high], [row, row], color=COLOURS["XLA"], linewidth=3)
-        ax.plot(ratio.value, row, "o", color=COLOURS["XLA"])
-        _draw_earlier(ax, row, result.xla_between_runs)
-        beside(ax, (ratio.high, row), ratio.short)
+        ax.plot([ratio.low, ratio.high], [row, row], color=colour, linewidth=3)
+        ax.plot(ratio.value, row, "o", color=colour)
+        _beside(ax, (ratio.high, row), ratio.short)
+        earlier = result.xla_between_runs.ratios[:-1] if result.xla_between_runs else ()
+        places = [row + 0.26] * len(earlier)
+        ax.plot(earlier, places, "o", color=colour, fillstyle="none", markersize=4)
     guide(ax, "as fast as the graph", x=1)
-    names = [plain(textwrap.shorten(result.what, 48, placeholder=" …")) for result, _ in rows]
-    ax.set_yticks(range(len(rows)), names)
-    ax.set_ylim(len(rows) - 0.4, -1.2)
+    _name_rows(ax, [result.what for result, _ in rows], above=1.2)
     ax.set_xscale("log")
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, 0.4), 2.2 * max(high, 2))
-    ax.set_xticks([tick for tick in TICKS if low < tick < high or tick in (0.5, 1, 2)])
-    times_axis(ax.xaxis)
-    title = title or "How many times faster XLA is than the graph"
+    _label_ticks(ax.xaxis, "{x:g}x")
     rings = ", ring: earlier run" if any(result.xla_between_runs for result, _ in rows) else ""
-    across = f"times faster than the graph, log scale (line: 95 % interval{rings})"
-    return finish(ax, title, across)
+    ax.set_xlabel(f"times faster than the graph, log scale (line: 95 % interval{rings})")
+    ax.set_title(_plain(title or "How many times faster XLA is than the graph"))
+    return ax
 
 
-def _draw_earlier(ax, row, between):
-    """A ring for each run before the last, where there were several."""
-    earlier = between.ratios[:-1] if between else ()
-    for ratio in earlier:
-        ring = {"color": COLOURS["XLA"], "markerfacecolor": "none", "markersize": 4}
-        ax.plot(ratio, row + 1.3 * SAME, "o", **ring)
+# Programs, calls and graphs
 
 
-def overview(results) -> list:
-    """Pairs of result and ratio of XLA to the graph, the slowest first."""
-    pairs = [(result, result.xla_against_graph) for result in results]
-    known = [(result, ratio) for result, ratio in pairs if ratio and ratio.bounded]
-    return sorted(known, key=lambda pair: pair[1].value)
+@in_style
+def plot_program(program, ax, title):
+    """What `Program.plot` promises."""
+    names = [" + ".join(kernel.operations) for kernel in program.kernels]
+    ax = ax or _new_axes(1.0 + 0.45 * len(names))
+    read, written = _palette()[1][:2]
+    ax.axvline(0, color=PALE, linewidth=0.8)
+    for side, colour, heading, counts in (
+        (-1, read, "reads ", [kernel.bytes_read for kernel in program.kernels]),
+        (1, written, " writes", [kernel.bytes_written for kernel in program.kernels]),
+    ):
+        widths = [side * (count or 0) for count in counts]
+        bars = ax.barh(range(len(names)), widths, height=0.6, color=colour)
+        said = ["unknown" if count is None else format_bytes(count) for count in counts]
+        ax.bar_label(bars, said, padding=4, fontsize=SMALL)
+        ha = "right" if side < 0 else "left"
+        ax.text(0, -0.5, heading, color=colour, weight="bold", ha=ha)
+    _name_rows(ax, names, above=1.1)
+    ax.margins(x=0.25)  # room for the numbers
+    ax.set_xticks([])
+    ax.grid(False)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    moved = "not all bytes known" if program.bytes is None else format_bytes(program.bytes)
+    ax.set_title(_plain(title or f"{program.mode}: {counted(len(names), 'kernel')}, {moved}"))
+    return ax
+
+
+@in_style
+def plot_checks(checks: dict, *, ax=None, title: str = ""):
+    """A row for each `Check`, a column for each mode, with the outcome in short.
+
+    checks: label to `Check`. A mark says how a mode's outcome stands to eager's. The colour of
+    "differs" belongs to results alone: an error is loud, another result is not. ax, title: made
+    when not given. Introduced in notebook 08.
+
+    Raises: ValueError when there is no check.
+    """
+    if not checks:
+        raise ValueError("`checks` holds no check: there is nothing to draw")
+    ax = ax or _new_axes(0.9 + 0.36 * len(checks))
+    modes = list(next(iter(checks.values())).outcomes)
+    for row, check in enumerate(checks.values()):
+        for column, mode in enumerate(modes):
+            mark, colour, words = _short(check[mode])
+            ax.barh(row, 0.96, left=column, height=0.86, color=colour, alpha=0.18)
+            ax.text(column + 0.05, row, mark, color=colour, weight="bold", va="center")
+            ax.text(column + 0.14, row, _plain(words), fontsize=SMALL, va="center")
+    _name_rows(ax, checks, above=0.5)
+    ax.set_xticks(np.arange(len(modes)) + 0.48, list(map(_plain, modes)), weight="bold")
+    ax.xaxis.tick_top()
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    ax.grid(False)
+    ax.set_xlim(0, len(modes))
+    ax.set_xlabel("=  as in eager mode      ≠  another result      !  an error")
+    ax.set_title(_plain(title or "Outcomes in each mode"), pad=10)
+    return ax
+
+
+def _short(outcome):
+    same, differs, error = _palette()[1][:3]
+    if outcome.error is not None:
+        return "!", error, "error"
+    words = cut(outcome.short, 22)
+    return ("=", same, words) if outcome.agrees else ("≠", differs, words)
+
+
+@in_style
+def plot_calls(log, ax, title):
+    """What `CompilationLog.plot` promises."""
+    if not log.calls:
+        raise ValueError("the log holds no call: there is nothing to draw")
+    ax = ax or _new_axes(1.1 + 0.36 * len(log.calls))
+    seconds = [(c.trace_seconds, c.compile_seconds, c.run_seconds) for c in log.calls]
+    ends = np.cumsum(seconds).reshape(-1, 3)
+    parts = zip(("tracing", "compiling", "running"), _palette()[1], strict=False)
+    for column, (part, colour) in enumerate(parts):
+        lengths = np.array(seconds)[:, column]
+        starts = ends[:, column] - lengths
+        ax.barh(range(len(lengths)), lengths, 0.75, starts, color=colour, label=part)
+    for row, call in enumerate(log.calls):
+        reasons = _plain("; ".join(reason.plain for reason in call.reasons), 36)
+        place, beside, ha = (ends[row, -1], row), 6, "left"
+        if place[0] > ends[-1, -1] / 2:  # the other side has more room
+            place, beside, ha = (ends[row, 0] - seconds[row][0], row), -6, "right"
+        where = {"textcoords": "offset points", "ha": ha, "va": "center", "fontsize": SMALL}
+        ax.annotate(reasons, place, (beside, 0), **where)
+    _name_rows(ax, [call.number for call in log.calls])
+    seconds_axis(ax.xaxis)
+    ax.set(xlabel="time since the first call began", ylabel="call")
+    _legend_above(ax, title or "When each call ran, and what it waited for")
+    return ax
+
+
+@in_style
+def plot_graph(nodes: dict, edges, *, outside: str = "in no cluster", ax=None, title: str = ""):
+    """A TensorFlow graph from top to bottom: each operation in the colour of its cluster.
+
+    nodes: name to ``(operation, cluster)``; the cluster is None for an operation in none, which
+    is drawn in grey. edges: pairs of names, from and to, without a circle. outside: what grey
+    means. ax, title: made when not given. Introduced in notebook 05.
+    """
+    clusters = sorted({x for _, x in nodes.values() if x}, key=lambda x: (len(x), x))
+    rims = dict(zip(clusters, itertools.cycle(_palette()[1]), strict=False)) | {None: PALE}
+    paths, places = _lay_out({name: len(op) for name, (op, _) in nodes.items()}, edges)
+    depth = max((y for _, y in places.values()), default=0) + 1
+    ax = ax or _new_axes(0.7 + 0.36 * depth)
+    for *before, last, end in paths:
+        tip = end[0], end[1] - 0.3  # the upper rim of the box
+        ax.plot(*zip(*before, last, strict=True), color=PALE, linewidth=1, zorder=1)
+        arrow = {"arrowstyle": "-|>", "color": PALE, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", tip, last, arrowprops=arrow, zorder=1)
+    for name, (operation, cluster) in nodes.items():
+        box = {"boxstyle": "round", "facecolor": _pale(rims[cluster]), "edgecolor": rims[cluster]}
+        box["linewidth"] = 1.8 if cluster else 0.8
+        words = _plain(cut(operation, 32))
+        ax.text(*places[name], words, ha="center", va="center", fontsize=8.5, bbox=box)
+    for cluster, rim in rims.items():
+        label = _plain(cut(cluster or outside, 32))
+        ax.plot([], [], "s", color=rim, markerfacecolor=_pale(rim), label=label)
+    ax.set_ylim(depth - 0.5, -0.5)
+    ax.margins(x=0.1)
+    ax.axis("off")
+    _legend_above(ax, title or f"Clusters: {len(clusters)}")
+    return ax
+
+
+def _pale(colour):
+    return tuple(1 - 0.25 * (1 - part) for part in to_rgb(colour))
+
+
+def _lay_out(widths, edges):
+    """The places that each edge runs through, and of each node: across, and its layer.
+
+    A long edge has a stand-in on each layer that it passes, and all seek the middle of their
+    neighbours, as in Sugiyama, Tagawa and Toda (1981).
+    """
+    import networkx as nx
+
+    graph = nx.DiGraph(edges)
+    graph.add_nodes_from(widths)
+    layer = {x: y for y, xs in enumerate(nx.topological_generations(graph)) for x in xs}
+    for name in graph:  # an argument or a constant stands just above its first user
+        if graph.succ[name] and not graph.pred[name]:
+            layer[name] = min(layer[user] for user in graph.succ[name]) - 1
+    paths = []
+    for start, end in graph.edges:
+        between = {(start, end, y): y for y in range(layer[start] + 1, layer[end])}
+        layer |= between
+        paths.append([start, *between, end])
+    links = nx.Graph(pair for path in paths for pair in itertools.pairwise(path))
+    links.add_nodes_from(layer)
+    x = dict.fromkeys(layer, 0.0)
+    for y in [*range(max(layer.values(), default=-1) + 1)] * SWEEPS:
+        row = [n for n in layer if layer[n] == y]
+        wanted = {n: np.mean([x[m] for m in links[n] or [n]]) for n in row}
+        x |= _apart(wanted, max(widths.get(n, 1) for n in row) + 3)
+    places = {n: (x[n], layer[n]) for n in layer}
+    return [[places[n] for n in path] for path in paths], places

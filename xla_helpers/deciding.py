@@ -317,10 +317,8 @@ def _why_not_xla(found):
     """Why nobody should choose XLA, by what a check found; "" when nothing speaks against it."""
     if found.unsupported:
         return f"is refused: {'; '.join(map(str, found.unsupported))}"
-    if found.draws and not found.decidable:
-        return f"cannot be compared: random numbers are drawn ({', '.join(map(str, found.draws))})"
-    if not (found.compared and found.settled and found.decidable):
-        return f"cannot be compared: {found.summary.rstrip('.')}"
+    if found.undecided:
+        return f"cannot be compared: {found.undecided}"
     return "" if found["XLA"].agrees else found.against("XLA")
 
 

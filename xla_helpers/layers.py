@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
 
 from .state import named_by
 
@@ -25,9 +25,12 @@ def layers_of(fn) -> dict[str, object]:
     >>> list(layers_of(keras.Sequential([inner, keras.layers.Flatten(name="row")])))
     ['inner/double', 'row']
     """
-    found = {}
-    for path, layer in _walk(fn):
-        found.setdefault(path, layer)
+    found, tops = {}, _tops_of(fn)
+    for top in tops:
+        alone = len(tops) == 1 and _is_model(top)
+        for path, layer in _inside(top, "" if alone else top.name):
+            if not _is_model(layer):
+                found.setdefault(path, layer)
     return found
 
 
@@ -46,14 +49,25 @@ def layer_at(name: str, layers: Mapping[str, object]) -> str | None:
 
 def finder(layers: Mapping[str, object]) -> Callable[[str], str | None]:
     """`layer_at` for many names: a function of the name alone."""
-    named = _named_by_second if any(map(_opens_two_scopes, layers.values())) else str
-    places = _places(layers)
+    twice = any(map(_opens_two_scopes, layers.values()))
+    splits = [path.split("/") for path in layers]
+    levels = {"/".join(parts[:end]) for parts in splits for end in range(1, len(parts) + 1)}
 
     @cache
+    def enter(here, scope):
+        """The nearest level below `here` that a scope is of; `here` for none, or for several.
+
+        A model whose `call` is called directly opens no scope, so a level may be missing.
+        """
+        name = _second_of_two(scope) if twice else scope
+        below = [x for x in levels if x.startswith(f"{here}/" if here else "")]
+        below = [x for x in below if x.rpartition("/")[2] == name]
+        depth = min((x.count("/") for x in below), default=0)
+        nearest = [x for x in below if x.count("/") == depth]
+        return nearest[0] if len(nearest) == 1 else here
+
     def find(name):
-        here = ""
-        for scope in name.split("/")[:-1]:
-            here = _below(here, named(scope), places) or here
+        here = reduce(enter, name.split("/")[:-1], "")
         while here and here not in layers:  # in a model, but in none of its layers
             here = here.rpartition("/")[0]
         return here or None
@@ -70,45 +84,29 @@ def _opens_two_scopes(layer):
     return tuple(map(int, keras.__version__.split(".")[:2])) < (3, 16)
 
 
-def _named_by_second(scope):
+def _second_of_two(scope):
     """The name of the layer that a scope is of; empty for the scope of anything else.
 
-    Of two scopes for a call the work is in the second, to which TensorFlow adds a number: `dense`
-    is ``dense_1``, and `dense_1` is ``dense_1_1``. One scope for a call leaves names alone.
+    The work is in the second, to which TensorFlow adds a number: `dense` is ``dense_1``, and
+    `dense_1` is ``dense_1_1``.
     """
     return NUMBER.sub("", scope) if NUMBER.search(scope) else ""
-
-
-def without_jit(fn) -> dict[str, object]:
-    """The layers that say that they do not support XLA, by path.
-
-    Keras compiles nothing of a model that holds one, where `compile` decides.
-    """
-    return {path: layer for path, layer in _walk(fn) if not getattr(layer, "supports_jit", True)}
-
-
-def _walk(fn) -> Iterator[tuple[str, object]]:
-    tops = _tops_of(fn)
-    for top in tops:
-        alone = len(tops) == 1 and _is_model(top)
-        for path, layer in _inside(top, "" if alone else top.name, ()):
-            if not _is_model(layer):
-                yield path, layer
 
 
 def _tops_of(fn):
     """The layers and models that `fn` can reach and that stand in no other, each once."""
     layers = [value for value in reversed(named_by(fn)) if _is_layer(value)]
     held = {id(inner) for layer in layers for inner in layer._flatten_layers(include_self=False)}
-    return list({id(layer): layer for layer in layers if id(layer) not in held}.values())
+    return [layer for layer in layers if id(layer) not in held]
 
 
-def _inside(layer, path, above):
+def _inside(layer, path) -> Iterator[tuple[str, object]]:
     """A layer or model and those that it holds, with their paths."""
     yield path, layer
     for part in layer._flatten_layers(include_self=False, recursive=False):
-        if _counts(part, layer) and not any(part is outer for outer in above):
-            yield from _inside(part, f"{path}/{part.name}".lstrip("/"), (*above, layer))
+        is_cell = part is getattr(layer, "cell", None)
+        if _is_layer(part) and not is_cell and type(part).__name__ != "InputLayer":
+            yield from _inside(part, f"{path}/{part.name}".lstrip("/"))
 
 
 def _is_layer(value):
@@ -119,29 +117,3 @@ def _is_layer(value):
 
 def _is_model(layer):
     return hasattr(layer, "train_step")
-
-
-def _counts(part, layer):
-    is_cell = part is getattr(layer, "cell", None)
-    return _is_layer(part) and not is_cell and type(part).__name__ != "InputLayer"
-
-
-def _places(layers):
-    """Name to the paths that end in it, of layers and of the models around them."""
-    places = {}
-    for path in layers:
-        parts = path.split("/")
-        for end in range(1, len(parts) + 1):
-            places.setdefault(parts[end - 1], {})["/".join(parts[:end])] = None
-    return places
-
-
-def _below(here, name, places):
-    """The nearest place below `here` of that name; None when there is none, or there are several.
-
-    A model whose `call` is called directly opens no scope, so a level may be missing.
-    """
-    below = [p for p in places.get(name, ()) if p.startswith(f"{here}/" if here else "")]
-    depth = min((path.count("/") for path in below), default=0)
-    nearest = [path for path in below if path.count("/") == depth]
-    return nearest[0] if len(nearest) == 1 else None

@@ -75,9 +75,11 @@ def test_a_program_is_a_table(arrays):
 # What counts
 
 
-def test_an_argument_that_is_given_twice_is_read_once(tf, modes):
+def test_an_argument_that_is_given_twice_is_read_once(tf, jit, modes):
     for function in modes(lambda x: x * x):
         assert xh.inspect_program(function, tf.ones([N, N])).bytes == 2 * ARRAY
+    product = xh.inspect_program(jit(lambda x: x @ x), tf.ones([N, N]))
+    assert max(kernel.bytes_read for kernel in product.kernels) == ARRAY
 
 
 def test_a_variable_that_is_read_counts_as_an_array_and_is_no_kernel(tf, modes):

@@ -11,10 +11,8 @@ from .digits import load_digits
 # Measure and compare
 from .timing import Measurement, measure
 from .comparing import compare, sweep
-from .comparisons import Comparison, ComparisonError, Failure, Sweep, SweepError
+from .comparisons import Comparison, ComparisonError
 from .evidence import Evidence
-from .subjects import Subject
-from .ratios import Ratio
 from .agreement import Difference, largest_difference
 
 # Explain
@@ -80,7 +78,6 @@ __all__ = [
     "Difference",
     "Draw",
     "Evidence",
-    "Failure",
     "Fingerprint",
     "Kernel",
     "Measurement",
@@ -90,7 +87,6 @@ __all__ = [
     "Profile",
     "Program",
     "Published",
-    "Ratio",
     "Reason",
     "Refusal",
     "Replay",
@@ -99,9 +95,6 @@ __all__ = [
     "Seconds",
     "Shape",
     "Spec",
-    "Subject",
-    "Sweep",
-    "SweepError",
     "Table",
     "Verdict",
     "check",

@@ -17,7 +17,7 @@ from .errors import headline
 from .ratios import median_ratio
 from .state import State
 from .tables import counted, some
-from .targets import holds_no_python, is_traced, python_of, resolve
+from .targets import is_traced, python_of, resolve
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block
 from .trials import difference_between, run, trace, unpaired
 from .validation import check_count, check_not_negative, check_positive, check_tolerance
@@ -40,23 +40,23 @@ def compare(
     """Check that all candidates agree on ``(*args, **kwargs)``, then time them in turns.
 
     candidates: label to whatever can be called, for a SavedModel its folder; the first is the
-    baseline. Each is called once alone (the first call, whose result is checked), then all in
-    rounds, in an order drawn anew for each, so that drift hits all alike. Results are compared by
-    `largest_difference`; NaN equals nothing. Variables that a candidate changes belong to its
-    result, and have their values again before the next one, before each block, and in the end:
-    those that its graph uses, that its Python names, or that are given to it.
+    baseline. Each is called once alone (the first call, whose result is checked as by
+    `largest_difference`), then all in rounds, in an order drawn anew for each, so that drift hits
+    all alike. Variables that a candidate changes belong to its result: those that its graph uses,
+    that its Python names, or that are given to it. They have their values again before the next
+    call, before each block, and in the end.
 
     The first candidate that runs as a graph, otherwise the baseline, is the control: it is timed
     twice in each round, and a ratio as close to 1 as its own is not clear. Where it differs from
-    itself, called again or traced anew, or where random numbers are drawn, no result can be called
+    itself, called again or traced anew, or where random numbers are drawn, no result is called
     different.
 
     rounds: samples for each candidate, at least; fewer than six give no interval. tolerance: the
     relative difference that is allowed. block: about the seconds that a sample lasts, by enough
     calls in it. budget: seconds for further rounds, while an interval is wider than 5 % of its
-    ratio; 0 for none. strict: whether a candidate that fails is an error in the end, or only
-    recorded. clock: gives the seconds of the rounds. An argument of a candidate that has the name
-    of an option here must be bound beforehand, by `functools.partial`. Introduced in notebook 01.
+    ratio. strict: whether a candidate that fails is an error in the end, or only recorded. clock:
+    gives the seconds of the rounds. An argument that has the name of an option must be bound
+    beforehand, by `functools.partial`. Introduced in notebook 01.
 
     Returns: a `Comparison`, in seconds per call.
     Raises: ComparisonError after the others were measured, when a candidate raised, gave NaN or
@@ -208,8 +208,8 @@ class _FirstCalls:
 
 
 def _anew(fn):
-    """The same function, traced anew; what holds no Python, or is none of TensorFlow, as it is."""
-    if not is_traced(fn) or holds_no_python(fn):
+    """The same function, traced anew; what is no `tf.function`, as it is."""
+    if not is_traced(fn):
         return fn
     import tensorflow as tf
 

@@ -70,11 +70,11 @@ def measure(
 ) -> Measurement:
     """Time ``fn(*args, **kwargs)``: its first call alone, then a block of calls in each round.
 
-    fn: whatever can be called; for a SavedModel, its folder will do. Variables that the calls
-    change have their values again afterwards. label: what it is called, by default the function's
-    name. rounds: samples to take. block: about the seconds that each lasts, by enough calls in it.
-    The device has finished when the clock is read, and the garbage collector rests meanwhile, as
-    in `timeit`. For a first call that compiles, pass a function that has not been called yet.
+    fn: whatever can be called; for a SavedModel, its folder will do. label: what it is called, by
+    default the function's name. rounds: samples to take. block: about the seconds that each lasts,
+    by enough calls in it. The device has finished when the clock is read, and the garbage collector
+    rests meanwhile. Variables that its Python names, or that are given to it, have their values
+    again afterwards. For a first call that compiles, pass a function that has not been called yet.
     Introduced in notebook 01.
 
     Returns: a `Measurement`, in seconds per call.

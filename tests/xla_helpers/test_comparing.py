@@ -321,6 +321,19 @@ def test_a_step_trains_nothing_and_its_variables_are_compared(tf):
     assert "Variables compared: weights." in title(c)
 
 
+def test_what_a_graph_changes_is_found_wherever_python_keeps_it(tf):
+    class Counter:
+        def __init__(self):
+            self.hidden = {"count": tf.Variable(0.0, name="count")}
+
+        def step(self, by):
+            return self.hidden["count"].assign_add(by)
+
+    counter = Counter()
+    c = xh.compare({"graph": tf.function(counter.step)}, 1.0, **QUICK)
+    assert c.failures == {} and counter.hidden["count"].numpy() == 0
+
+
 def test_a_variable_may_be_given(tf):
     weights, _ = descent(tf)
     modes = {"eager": lambda v: v.assign_add(v) * 0, "other": lambda v: v * 0}

@@ -54,7 +54,8 @@ def test_what_it_is_called(tf, tmp_path):
 def test_of_a_saved_model_the_signature_is_meant_and_of_several_none_is_guessed(tf, tmp_path):
     def save(*names):
         module, place = tf.Module(), str(tmp_path / "-".join(names))
-        module.double = tf.function(lambda: {"y": 2 * tf.ones([2])}, input_signature=[])
+        module.two = tf.Variable(2.0)  # lost with the module, unless that is held
+        module.double = tf.function(lambda: {"y": module.two * 1.0}, input_signature=[])
         tf.saved_model.save(module, place, signatures=dict.fromkeys(names, module.double))
         return place
 

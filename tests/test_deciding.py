@@ -113,7 +113,7 @@ def test_a_row_in_which_no_program_ran_is_no_choice():
 def test_what_fails_in_a_race_is_no_choice(label):
     failed = race(graph=9e-3, XLA=1e-3)
     del failed.measurements[label]
-    failed.failures[label] = xh.Failure("no memory")
+    failed.failures[label] = "no memory"
     one = decision({"a": failed}, calls=10**7)
     assert one.label == "graph" and f"was not timed: {label}: no memory" in one.verdict
 

@@ -1,34 +1,29 @@
 """Compare candidates: equal results first, then speed, in turns, with an interval."""
 
+import math
+import random
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple
 
+import numpy as np
 from tqdm import tqdm
 
 from .agreement import TOLERANCE
-from .comparisons import Comparison, ComparisonError, Failure, Sweep, SweepError
+from .comparisons import Comparison, ComparisonError, Sweep
 from .errors import headline
-from .layers import finder, layers_of
-from .operations import Draw
-from .racing import BUDGET, Race
+from .ratios import median_ratio
 from .state import State
-from .tables import counted
-from .targets import holds_no_python, is_traced, plain_callable, resolve
-from .timing import BLOCK_SECONDS, ROUNDS, Measurement
+from .tables import counted, some
+from .targets import is_traced, python_of, resolve
+from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block
 from .trials import difference_between, run, trace, unpaired
-from .validation import (
-    check_callable,
-    check_count,
-    check_not_negative,
-    check_positive,
-    check_text,
-    check_tolerance,
-)
+from .validation import check_count, check_not_negative, check_positive, check_tolerance
+
+NARROW = 0.05  # width of an interval beside its ratio, at which there are rounds enough
+BUDGET = 2.0  # seconds for rounds beyond those that were asked for
 
 
 def compare(
@@ -45,28 +40,27 @@ def compare(
     """Check that all candidates agree on ``(*args, **kwargs)``, then time them in turns.
 
     candidates: label to whatever can be called, for a SavedModel its folder; the first is the
-    baseline. Each is called once alone (the first call, whose result is checked), then all in
-    rounds, in an order drawn anew for each, so that drift hits all alike. Results may be arrays,
-    tensors (ragged and sparse ones too), numbers, text, or nests of them; they agree when shapes
-    match and no number differs by more than `tolerance` relative to the largest finite magnitude
-    of its array; integers and text must be equal. Variables that a candidate changes belong to its
-    result, and have their values again before the next one, before each block, and in the end.
+    baseline. Each is called once alone (the first call, whose result is checked as by
+    `largest_difference`), then all in rounds, in an order drawn anew for each, so that drift hits
+    all alike. Variables that a candidate changes belong to its result: those that its graph uses,
+    that its Python names, or that are given to it. They have their values again before the next
+    call, before each block, and in the end.
 
-    The first candidate that runs as a graph, otherwise the baseline, is the control: it is called
-    twice and timed twice in each round. Where it differs from itself, called again or traced anew,
-    or where random numbers are drawn, no result can be called different; and a ratio as close to 1
-    as its own is not clear.
+    The first candidate that runs as a graph, otherwise the baseline, is the control: it is timed
+    twice in each round, and a ratio as close to 1 as its own is not clear. Where it differs from
+    itself, called again or traced anew, or where random numbers are drawn, no result is called
+    different.
 
-    rounds: samples for each candidate, at least; fewer than six give no interval. block: about
-    the seconds that a sample lasts, by enough calls in it. budget: seconds for further rounds,
-    while an interval is wider than 5 % of its ratio; 0 for none. strict: whether a candidate
-    that fails is an error in the end, or only recorded. clock: gives seconds; tests bring their
-    own. An argument of a candidate that has the name of an option here must be bound beforehand,
-    by `functools.partial`. Introduced in notebook 01.
+    rounds: samples for each candidate, at least; fewer than six give no interval. tolerance: the
+    relative difference that is allowed. block: about the seconds that a sample lasts, by enough
+    calls in it. budget: seconds for further rounds, while an interval is wider than 5 % of its
+    ratio. strict: whether a candidate that fails is an error in the end, or only recorded. clock:
+    gives the seconds of the rounds. An argument that has the name of an option must be bound
+    beforehand, by `functools.partial`. Introduced in notebook 01.
 
     Returns: a `Comparison`, in seconds per call.
     Raises: ComparisonError after the others were measured, when a candidate raised, gave NaN or
-    gave another result; TypeError or ValueError for arguments that make no sense.
+    gave another result; ValueError for options that make no sense.
 
     >>> import numpy as np
     >>> x = np.arange(1000.0)
@@ -76,55 +70,230 @@ def compare(
     >>> comparison.ratio("NumPy").value > 1
     True
     """
-    _check_candidates(candidates)
     check_count("rounds", rounds)
     check_positive("block", block)
     check_not_negative("budget", budget)
     check_tolerance(tolerance)
-    check_callable("clock", clock)
     state = State()
-    functions, trials, failures = _first_calls(state, candidates, args, kwargs, clock)
-    control = _control(trials, failures)
-    agreed = _agreement(state, functions, trials, failures, control, tolerance, args, kwargs)
-    failures |= agreed.failures
-    calls = {x: partial(fn, *args, **kwargs) for x, fn in functions.items() if x not in failures}
+    first = _FirstCalls({str(label): fn for label, fn in candidates.items()}, args, kwargs, state)
+    first.compare_results(tolerance)
     try:
-        race = Race(calls, control, state, block, clock)
+        race = _Race(first.calls, first.control, state, block, clock)
         race.run(rounds, budget)
     finally:
         state.put_back()
-    failures |= race.failures
     measurements = {
-        label: Measurement(label, trials[label].seconds, tuple(samples), race.calls[label])
+        label: Measurement(label, first.trials[label].seconds, tuple(samples), race.calls[label])
         for label, samples in race.samples.items()
     }
+    control = measurements.get(first.control)
     comparison = Comparison(
         measurements,
-        agreed.differences,
-        failures,
+        first.differences,
+        first.failures | race.failures,
         tolerance,
-        evidence={label: trial.evidence for label, trial in trials.items()},
-        control=_again(measurements.get(control), race.again),
-        undecided=agreed.undecided,
-        remarks=agreed.remarks,
+        evidence={label: trial.evidence for label, trial in first.trials.items()},
+        control=control and replace(control, samples=tuple(race.again)),
+        undecided=first.undecided,
+        remarks=tuple(first.remarks(tolerance)),
     )
-    if failures and strict:
+    if comparison.failures and strict:
         raise ComparisonError(comparison)
     return comparison
 
 
-def sweep(
-    make: Callable, sizes: Iterable, *, name: str = "size", strict: bool = True, **options
-) -> Sweep:
+class _FirstCalls:
+    """What the first call of each candidate did, and how far the results differ.
+
+    trials: label to what it did. failures: label to why that is nothing, or another result than
+    that of the reference. differences, undecided: as in a `Comparison`.
+    """
+
+    def __init__(self, candidates, args, kwargs, state):
+        """All are traced before any is called: a trace may make variables that others use."""
+        self._given, self._state = (args, kwargs, state), state
+        self._functions, self.trials, self.failures = {}, {}, {}
+        self.differences, self.undecided, self._reference = {}, "", None
+        traced = {}
+        for label, fn in candidates.items():
+            try:
+                self._functions[label] = resolve(fn)
+                traced[label] = trace(self._functions[label], *self._given)
+            except Exception as error:  # whatever a reader's function raises
+                self.failures[label] = headline(error)
+        for label, seconds in traced.items():
+            try:
+                trial = run(self._functions[label], *self._given, seconds)
+                if trial.error is not None:
+                    raise trial.error
+                self.trials[label] = trial
+            except Exception as error:
+                self.failures[label] = headline(error)
+
+    @property
+    def calls(self):
+        """Label to a call without arguments, of all that did not fail."""
+        args, kwargs, _ = self._given
+        labels = [label for label in self.trials if label not in self.failures]
+        return {label: partial(self._functions[label], *args, **kwargs) for label in labels}
+
+    @property
+    def control(self):
+        """The label of the first graph, otherwise of the first; None where all failed."""
+        good = {label: one for label, one in self.trials.items() if label not in self.failures}
+        graphs = [label for label, trial in good.items() if trial.evidence.mode == "graph"]
+        return next(iter([*graphs, *good]), None)
+
+    def compare_results(self, tolerance):
+        """With the first that equals itself, which is the reference."""
+        if not any(trial.holds_something for trial in self.trials.values()):
+            self.undecided = "Results were not compared: there are none."
+            return
+        differences = {}
+        for label, trial in self.trials.items():
+            other = self.trials[self._reference or label]
+            differences[label] = difference_between(trial, other, self._state, own=True)
+            if differences[label].within(tolerance):
+                self._reference = self._reference or label
+        too_large = {x: one for x, one in differences.items() if not one.within(tolerance)}
+        if too_large:
+            self.undecided = self._differs_from_itself(tolerance)
+        if not self.undecided:
+            self.differences = differences
+            self.failures |= {x: self._why(one, tolerance) for x, one in too_large.items()}
+
+    def _differs_from_itself(self, tolerance):
+        """Why other results say nothing, in a sentence; empty when they do say something."""
+        label = self.control
+        fn, first = self._functions[label], self.trials[label]
+        second, anew = run(fn, *self._given), run(_anew(fn), *self._given)
+        for how, again in (("called twice", second), ("traced anew", anew)):
+            itself = difference_between(again, first, self._state, equal_nan=True)
+            if not itself.within(tolerance):
+                words = itself.describe(f"{label}'s", "the first time")
+                return f"Results were not compared: {how}, {words}."
+        drawn = ", ".join(sorted(self._drawn(second)))
+        return drawn and f"Results were not compared: random numbers are drawn ({drawn})."
+
+    def _drawn(self, second):
+        """The kinds of operations that draw random numbers, in graphs and in the second call.
+
+        second: another call of the control. One by one in a first call, they may make weights.
+        """
+        draws = [draw for trial in self.trials.values() for draw in trial.evidence.draws]
+        in_graphs = [(path, kind) for path, kind in draws if path]
+        return {kind for _, kind in (*in_graphs, *second.evidence.draws)}
+
+    def _why(self, difference, tolerance):
+        """Why a result is another one, in words."""
+        if difference.reason == "NaN":
+            return f"its {difference.place} holds NaN, which equals nothing: give other arguments"
+        words = difference.describe("its", f"that of {self._reference!r}")
+        allowed = f", more than `tolerance` = {tolerance:.2g}"
+        return f"{words}{allowed if difference.reason == 'numbers' else ''}"
+
+    def remarks(self, tolerance):
+        """What beside results was compared, and what of them was not, in sentences."""
+        zeros = {place for difference in self.differences.values() for place in difference.zeros}
+        if zeros and tolerance:
+            yield f"Not compared, because practically zero: {counted(len(zeros), 'array')}."
+        if len(self.differences) < 2 or not self._reference:
+            return
+        first, trials = self.trials[self._reference], self.trials.values()
+        changed = dict.fromkeys(name for trial in trials for name in trial.state)
+        if any(unpaired(trial, first, self._state) for trial in trials):
+            yield "Candidates that change variables of their own were compared by results alone."
+        elif changed:
+            yield f"Variables compared: {some(list(changed), 3)}."
+
+
+def _anew(fn):
+    """The same function, traced anew; what is no `tf.function`, as it is."""
+    if not is_traced(fn):
+        return fn
+    import tensorflow as tf
+
+    return tf.function(python_of(fn), jit_compile=getattr(fn, "_jit_compile", None))
+
+
+class _Race:
+    """Blocks of calls of several candidates, and of one of them twice, in rounds.
+
+    samples: label to seconds per call, one entry for each round. again: the same for the control,
+    the candidate that runs twice. calls: label to the calls in each block. failures: label to what
+    a candidate raised, which then left the race.
+    """
+
+    def __init__(self, candidates, control, state, block, clock):
+        """candidates: label to what is called, without arguments. block: seconds of one."""
+        self.samples = {label: [] for label in candidates}
+        self.again, self.calls, self.failures = [], {}, {}
+        self._moved = set()  # names of variables that a candidate changes
+        self._candidates, self._state, self._clock = candidates, state, clock
+        self._lanes = list(self.samples.items())
+        if control in candidates:
+            self._lanes.append((control, self.again))
+        self._shuffle = random.Random(0).shuffle  # always the same orders
+        for label in candidates:
+            calls = self._attempt(label, calibrate, block)
+            self.calls[label] = calls and self._in_step(calls)
+            self._moved |= state.moved().keys()
+
+    def run(self, rounds, budget):
+        """At least `rounds`; then twice as many, and so on, while an interval is wide.
+
+        The intervals are looked at seldom, and only at their widths, never at which side of 1 they
+        lie on, so that they stay nearly honest; `make bench` counts how nearly.
+        budget: seconds after which no further round begins, from the end of the first ones.
+        """
+        for _ in range(rounds):
+            self._round()
+        end, done = self._clock() + budget, rounds
+        while not self._narrow():
+            for _ in range(done):
+                if self._clock() >= end:
+                    return
+                self._round()
+            done *= 2
+
+    def _round(self):
+        self._shuffle(self._lanes)
+        for label, samples in self._lanes:
+            if label in self.samples:
+                samples.append(self._attempt(label, time_block, self.calls[label]))
+
+    def _in_step(self, calls):
+        """Calls in a block: as many as the first candidate's, or 4, 16 times as many or as few.
+
+        The start of a block costs something too. So it costs two like candidates the same, also
+        where a disturbance made one of them look slower than it is.
+        """
+        first = next(filter(None, self.calls.values()), calls)
+        return max(1, round(first * 4.0 ** round(math.log(calls / first, 4))))
+
+    def _narrow(self):
+        first, *others = self.samples.values() or [[]]
+        ratios = [median_ratio(np.divide(first, other)) for other in others]
+        return all(r.high - r.low <= NARROW * r.value for r in ratios)
+
+    def _attempt(self, label, act, amount):
+        """What `act` gives for a candidate; None when it raises, and leaves."""
+        self._state.put_back(self._moved)
+        try:
+            return act(self._candidates[label], amount, self._clock)
+        except Exception as error:  # whatever a reader's function raises
+            self.failures[label] = headline(error)
+            del self.samples[label]
+
+
+def sweep(make: Callable, sizes: Iterable, *, name: str = "size", **options) -> Sweep:
     """Run `compare` for each size, with a progress bar.
 
-    make: takes a size and returns ``(candidates, args)``, or ``(candidates, args, kwargs)``.
-    name: what the sizes are, with a unit. strict: whether a failure is an error after the last
-    size, or only recorded. options: passed on to `compare`. Introduced in notebook 01.
+    make: takes a size and returns ``(candidates, args)``. sizes: numbers. name: what they are,
+    with a unit. options: passed on to `compare`. Introduced in notebook 01.
 
-    Returns: a `Sweep` of the sizes that could be made.
-    Raises: TypeError and ValueError for no sizes, one that is not positive, and options that make
-    no sense; after the last size, SweepError when `make` or a candidate failed at one of them.
+    Returns: a `Sweep`.
+    Raises: ComparisonError after the last size, when `make` or a candidate failed at one of them.
 
     >>> def sums(length):
     ...     return {"list": sum, "tuple": lambda x: sum(tuple(x))}, [list(range(length))]
@@ -132,186 +301,23 @@ def sweep(
     >>> by_length.labels, list(by_length.comparisons)
     (['list', 'tuple'], [10, 100])
     """
-    check_callable("make", make)
-    check_text("name", name)
-    sizes = _checked_sizes(sizes)
-    comparisons, not_made = {}, {}
+    comparisons, failures = {}, {}
     for size in _progress(sizes, name):
         try:
-            candidates, args, kwargs = _made(make(size), options)
+            candidates, args = make(size)
+            found = compare(candidates, *args, strict=False, **options)
         except Exception as error:  # too large for the memory, say; the other sizes still count
-            not_made[size] = Failure(headline(error))
+            failures[f"{name} {size}"] = headline(error)
             continue
-        comparisons[size] = compare(candidates, *args, strict=False, **options, **kwargs)
-    result = Sweep(name, comparisons, not_made)
-    if result.failures and strict:
-        raise SweepError(result)
+        comparisons[size] = found
+        failures |= {f"{label} at {name} {size}": why for label, why in found.failures.items()}
+    result = Sweep(name, comparisons, failures)
+    if failures:
+        raise ComparisonError(result)
     return result
-
-
-def _checked_sizes(sizes):
-    if not isinstance(sizes, Iterable):
-        raise TypeError(f"`sizes` is {sizes!r}: give numbers in a list")
-    sizes = list(sizes)
-    if not sizes:
-        raise ValueError("`sizes` is empty: give at least one")
-    for i, size in enumerate(sizes):
-        check_positive(f"sizes[{i}]", size)
-    return sizes
-
-
-def _made(made, options):
-    """What a call of `make` gave, whole, and checked before the race that might lose others."""
-    candidates, args, *rest = made
-    args, [kwargs] = list(args), rest or [{}]
-    _check_candidates(candidates)
-    if not isinstance(kwargs, Mapping):
-        raise TypeError(f"`make` gave {type(kwargs).__name__} for `kwargs`: give names to values")
-    for name in kwargs:
-        check_text("a name in `kwargs`", name)
-        if name in {"strict", *options}:
-            raise TypeError(f"{name!r} is an option: bind the argument by functools.partial")
-    return candidates, args, kwargs
 
 
 def _progress(items, name):
     """A bar on standard output, for people: in a terminal or a notebook, and gone at the end."""
     watched = sys.stdout.isatty() or "ipykernel" in sys.modules
     return tqdm(items, desc=name, leave=False, file=sys.stdout, disable=not watched)
-
-
-def _check_candidates(candidates):
-    if not isinstance(candidates, Mapping) or not candidates:
-        raise TypeError(
-            '`candidates` must map labels to functions, for example {"eager": f, "XLA": g}'
-        )
-    for label, fn in candidates.items():
-        check_text("a label in `candidates`", label)
-        if not (callable(fn) or isinstance(fn, (str, Path)) or hasattr(fn, "signatures")):
-            raise TypeError(
-                f"`candidates[{label!r}]` is {type(fn).__name__}, which cannot be called"
-            )
-
-
-def _first_calls(state, candidates, args, kwargs, clock):
-    """What is called for each candidate, what its first call did, and which of them failed.
-
-    All are traced before any is called, because a trace may make variables that others use.
-    """
-    functions, traced, trials, failures = {}, {}, {}, {}
-    for label, fn in candidates.items():
-        try:
-            functions[label] = resolve(fn)
-            traced[label] = trace(functions[label], args, kwargs, state, clock)
-        except Exception as error:  # whatever a reader's function raises; the others still count
-            failures[label] = Failure(headline(error))
-    for label, seconds in traced.items():
-        try:
-            trials[label] = run(functions[label], args, kwargs, state, clock, seconds)
-        except TypeError as error:  # a result that is no numbers
-            failures[label] = Failure(headline(error))
-    failures |= {x: Failure(headline(t.error)) for x, t in trials.items() if t.error is not None}
-    return functions, trials, failures
-
-
-def _control(trials, failures):
-    """The label of the candidate that is called twice and timed twice in each round."""
-    labels = [label for label in trials if label not in failures]
-    plain = [label for label in labels if trials[label].evidence.mode == "graph"]
-    graphs = [label for label in labels if trials[label].evidence.graphs]
-    return next(iter([*plain, *graphs, *labels]), None)
-
-
-class Agreement(NamedTuple):
-    """What was found of the results; the fields are those of a `Comparison`."""
-
-    differences: dict
-    failures: dict
-    undecided: str = ""
-    remarks: tuple[str, ...] = ()
-
-
-def _agreement(state, functions, trials, failures, control, tolerance, args, kwargs):
-    if not any(trial.holds_something for trial in trials.values()):
-        return Agreement({}, {}, "Results were not compared: there are none.")
-    trials = {label: trial for label, trial in trials.items() if label not in failures}
-    differences, too_large = _compare(state, trials, tolerance)
-    if too_large:
-        again = [
-            run(fn, args, kwargs, state) for fn in (functions[control], _anew(functions[control]))
-        ]
-        undecided = _undecided(state, functions, control, trials, again, tolerance)
-        if undecided:
-            return Agreement({}, {}, undecided)
-    return Agreement(
-        differences, too_large, "", tuple(_remarks(state, trials, differences, tolerance))
-    )
-
-
-def _anew(fn):
-    """The same function, traced anew; what holds no Python, or is none of TensorFlow, as it is."""
-    if not is_traced(fn) or holds_no_python(fn):
-        return fn
-    import tensorflow as tf
-
-    return tf.function(plain_callable(fn), jit_compile=getattr(fn, "_jit_compile", None))
-
-
-def _undecided(state, functions, control, trials, again, tolerance):
-    """Why results that differ say nothing, in a sentence; empty when they do say something."""
-    for other, how in zip(again, ("called twice", "traced anew"), strict=True):
-        difference = difference_between(other, trials[control], state, equal_nan=True)
-        if not difference.within(tolerance):
-            words = difference.describe(f"{control}'s", "the first time")
-            return f"Results were not compared: {how}, {words}."
-    draws = _draws(functions, {**trials, control: again[0]}, control)
-    if draws:
-        return f"Results were not compared: random numbers are drawn ({', '.join(draws)})."
-    return ""
-
-
-def _draws(functions, trials, control):
-    """Each operation that drew random numbers, with its layer where some row knows it.
-
-    What draws one by one in a first call may only make weights, which is why the control's second
-    call counts in place of its first, and of others only what stands in a graph.
-    """
-    places = {}
-    for label, trial in trials.items():
-        layer_of = finder(layers_of(functions[label]))
-        for path, kind in trial.evidence.draws:
-            if path or label == control:
-                places.setdefault(kind, set()).add(layer_of(path) or "")
-    return [
-        str(Draw(kind, layer, ""))
-        for kind, layers in places.items()
-        for layer in sorted(layers - {""}) or [""]
-    ]
-
-
-def _remarks(state, trials, differences, tolerance):
-    """What of the results was not compared, in sentences."""
-    zeros = {place for difference in differences.values() for place in difference.zeros}
-    if zeros and tolerance:
-        yield f"Not compared, because practically zero: {counted(len(zeros), 'array')}."
-    first, *others = trials.values() or [None]
-    if any(unpaired(trial, first, state) for trial in others):
-        yield "Candidates that change variables of their own were compared by results alone."
-
-
-def _compare(state, trials, tolerance):
-    """Label to its difference from the first, and to its failure when it is too large."""
-    differences, too_large, name = {}, {}, None
-    for label, trial in trials.items():
-        difference = difference_between(trial, trials[name or label], state, own=True)
-        if difference.reason == "numbers":
-            differences[label] = difference
-        if difference.within(tolerance):
-            name = name or label
-        else:
-            too_large[label] = Failure("", difference, name or label, tolerance)
-    return differences, too_large
-
-
-def _again(measurement, samples):
-    return measurement and replace(measurement, samples=tuple(samples))

@@ -18,8 +18,7 @@ class Ratio:
     where rounds do not depend on each other, of about that where they do, and of less where it
     has reached the lowest and the highest ratio; from 0 to infinity where the rounds are too few
     for one. noise: how many times faster or slower than itself a function seemed to be in the
-    same rounds. rounds: how many there were. dependence: how much alike neighbouring rounds were,
-    from 0 to 1. widened: whether the interval is wider for it.
+    same rounds. rounds: how many there were.
     """
 
     value: float
@@ -27,8 +26,6 @@ class Ratio:
     high: float
     noise: float = 1.0
     rounds: int = field(default=0, compare=False)
-    dependence: float = field(default=0.0, compare=False)
-    widened: bool = field(default=False, compare=False)
 
     @property
     def clear(self) -> bool:
@@ -68,15 +65,12 @@ class Ratio:
         return f"{self.short}{self._ending()}"
 
     def _ending(self):
-        if self.bounded:
-            return f" {self._interval()}"
-        return ", seen once" if self.once else ", too few rounds"
-
-    def _interval(self):
-        """In times faster; turned round where the words say slower."""
+        """The interval in times faster, turned round where the words say slower."""
+        if not self.bounded:
+            return ", seen once" if self.once else ", too few rounds"
         if self.clear and self.value < 1:
-            return f"[{1 / self.high:.2f}, {1 / self.low:.2f}]"
-        return f"[{self.low:.2f}, {self.high:.2f}]"
+            return f" [{1 / self.high:.2f}, {1 / self.low:.2f}]"
+        return f" [{self.low:.2f}, {self.high:.2f}]"
 
 
 def median_ratio(ratios) -> Ratio:
@@ -89,22 +83,17 @@ def median_ratio(ratios) -> Ratio:
     neighbours are alike, n rounds say as much as n (1 - r) / (1 + r) of independent ones, for a
     correlation r of neighbours (Bartlett, 1946), and the ranks lie further out accordingly, the
     extremes at most. r is of the ranks, corrected for its bias in short series (Kendall, 1954).
-
-    Raises: ValueError when there are no ratios.
     """
     ratios = np.asarray(ratios, float)
-    if not len(ratios):
-        raise ValueError("`ratios` is empty: give one of each round")
     rounds, value = len(ratios), float(statistics.median(ratios))
-    dependence = _dependence(ratios)
     alone = _rank(rounds)
     if not alone:
-        return Ratio(value, 0.0, math.inf, rounds=rounds, dependence=dependence)
-    middle = (rounds + 1) / 2
+        return Ratio(value, 0.0, math.inf, rounds=rounds)
+    dependence, middle = _dependence(ratios), (rounds + 1) / 2
     wider = math.sqrt((1 + dependence) / (1 - dependence))
     rank = max(1, math.floor(middle - (middle - alone) * wider))
     low, high = np.sort(ratios)[[rank - 1, rounds - rank]].tolist()
-    return Ratio(value, low, high, rounds=rounds, dependence=dependence, widened=rank < alone)
+    return Ratio(value, low, high, rounds=rounds)
 
 
 def _rank(rounds):
@@ -127,7 +116,7 @@ def _dependence(ratios):
     _, places, equal = np.unique(ratios, return_inverse=True, return_counts=True)
     mean_ranks = np.cumsum(equal) - (equal - 1) / 2  # of equal ones
     ranks = mean_ranks[places] - (rounds + 1) / 2
-    if rounds < 4 or not ranks.any():
+    if not ranks.any():
         return 0.0
     raw = float(ranks[1:] @ ranks[:-1] / (ranks @ ranks))
     return min(max((rounds * raw + 1) / (rounds - 3), 0.0), MOST_ALIKE)

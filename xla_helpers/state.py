@@ -27,7 +27,7 @@ def python_of(fn):
 
 
 def named_by(fn) -> list:
-    """What the Python of `fn` names: its object, its closure, the globals that it reads.
+    """What the Python of `fn` names: its object, its closure and defaults, the globals it reads.
 
     Functions of the same file are followed, and lists and dicts are opened; attributes are not.
     """
@@ -37,19 +37,11 @@ def named_by(fn) -> list:
         if isinstance(value, (ModuleType, type)) or id(value) in found:
             continue
         found[id(value)] = value
-        if isinstance(value, functools.partial):
-            waiting += [value.func, *value.args, *value.keywords.values()]
-        elif isinstance(value, (list, tuple)):
-            waiting += value
-        elif isinstance(value, Mapping):
-            waiting += value.values()
-        elif isinstance(value, MethodType):
-            waiting += [value.__self__, value.__func__]
-        elif inspect.isfunction(value):
+        if inspect.isfunction(value):
             home = value.__globals__ if home is None else home
             waiting += _read_by(value) if value.__globals__ is home else []
-        elif hasattr(value, "python_function"):
-            waiting.append(python_of(value))
+        else:
+            waiting += _parts(value)
     return list(found.values())
 
 
@@ -58,7 +50,20 @@ def _read_by(function):
         read = inspect.getclosurevars(inspect.unwrap(function))
     except (TypeError, ValueError):  # without its code, or of a cell that is not filled yet
         return []
-    return [*read.nonlocals.values(), *read.globals.values()]
+    defaults = function.__defaults__ or ()  # as in `lambda x, model=model: model(x)`
+    return [*read.nonlocals.values(), *read.globals.values(), *defaults]
+
+
+def _parts(value):
+    if isinstance(value, functools.partial):
+        return [value.func, *value.args, *value.keywords.values()]
+    if isinstance(value, (list, tuple)):
+        return value
+    if isinstance(value, Mapping):
+        return value.values()
+    if isinstance(value, MethodType):
+        return [value.__self__, value.__func__]
+    return [python_of(value)] if hasattr(value, "python_function") else []
 
 
 class State:
@@ -74,10 +79,13 @@ class State:
         for fn in functions:
             self.add_named_by(fn)
 
-    def add_named_by(self, fn) -> None:
-        """Save the variables that the Python of `fn` names, and those of models that it names."""
+    def add_named_by(self, fn, *arguments) -> None:
+        """Save the variables that the Python of `fn` names, and those of models that it names.
+
+        arguments: of a call, which may be variables or models as well.
+        """
         if started():
-            for value in named_by(fn):
+            for value in (*named_by(fn), *arguments):
                 self.add([value] if _is_variable(value) else _variables_of(value))
 
     def add(self, variables) -> None:
@@ -85,11 +93,10 @@ class State:
         for variable in variables:
             if not _is_variable(variable):  # one of Keras 3 holds that of TensorFlow
                 variable = getattr(variable, "value", None)
-            if _is_variable(variable) and id(variable) not in self._known:
-                value = _value(variable)
-                if value is not None:
-                    self._saved[self._free_name(variable)] = variable, value
-                    self._known.add(id(variable))
+            value = _value(variable) if id(variable) not in self._known else None
+            if value is not None:
+                self._saved[self._free_name(variable)] = variable, value
+                self._known.add(id(variable))
 
     def changed(self) -> dict[str, np.ndarray]:
         """Name to the value now, of those that have changed."""
@@ -122,9 +129,10 @@ class State:
 
 
 @contextmanager
-def variables_kept(fn) -> Iterator[None]:
-    """The variables that `fn` names have their values again after the block."""
-    state = State(fn)
+def variables_kept(fn, *arguments) -> Iterator[None]:
+    """The variables that `fn` and its arguments name have their values again after the block."""
+    state = State()
+    state.add_named_by(fn, *arguments)
     try:
         yield
     finally:
@@ -132,8 +140,6 @@ def variables_kept(fn) -> Iterator[None]:
 
 
 def _is_variable(value):
-    if not started():
-        return False
     import tensorflow as tf
 
     return isinstance(value, tf.Variable)
@@ -143,22 +149,23 @@ def _variables_of(value):
     """Those of a model, a module, an optimizer or a graph."""
     graph = getattr(value, "graph", None)
     try:
-        found = getattr(graph if graph is not None else value, "variables", ())
+        found = getattr(value if graph is None else graph, "variables", ())
     except Exception:  # such as a model that has not been called yet
         return ()
     return found if isinstance(found, (list, tuple)) else ()
 
 
 def _value(variable):
-    """Its value as a tensor; None for one that has none yet, or that numbers cannot say."""
+    """Its value as a tensor; None for one that has none yet, and for what is no variable."""
     import tensorflow as tf
 
     try:
         with tf.init_scope():
             value = variable.read_value()
-    except (tf.errors.OpError, ValueError, TypeError, AttributeError):  # of another graph, say
+        np.asarray(value)
+    except Exception:  # of another graph, say
         return None
-    return value if tf.is_tensor(value) and value.dtype not in (tf.resource, tf.variant) else None
+    return value
 
 
 def _same(value, saved):

@@ -1,21 +1,13 @@
 """One way to name a call: whatever can be called, its name, and its arguments."""
 
 import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from .modes import functions_run_eagerly
-from .state import python_of, started
-
-NUMBER = re.compile(r"_\d+$")  # what TensorFlow adds to the name of a graph
-
-SAVED = "the function of a SavedModel"
-
-OWN_NAMES = {"<lambda>": "the function", "restored_function_body": SAVED, "_UserObject": SAVED}
-"""Names that say nothing, and what is said instead."""
+from .state import python_of
 
 SERVING = "serving_default"  # the signature of a SavedModel that is meant when none is named
 
@@ -45,55 +37,6 @@ def resolve(fn) -> Callable:
     return fn
 
 
-def name_of(fn) -> str:
-    """The name of what is called; for a model, which has none, that of its class."""
-    python = python_of(fn)
-    name = getattr(python, "__name__", None) or type(python).__name__
-    if hasattr(python, "structured_input_signature"):  # a graph without Python
-        name = NUMBER.sub("", python.name.decode()).removeprefix("__inference_")
-        name = name.removeprefix("signature_wrapper").strip("_")
-        name = SAVED if name in ("", "call") else name
-    return OWN_NAMES.get(name, name)
-
-
-def is_traced(fn) -> bool:
-    """Whether it is a `tf.function` that a call now would run as a graph."""
-    return hasattr(fn, "experimental_get_tracing_count") and not functions_run_eagerly()
-
-
-def holds_no_python(fn) -> bool:
-    """Whether it is a graph and nothing else, so that it cannot run eagerly."""
-    return hasattr(fn, "function_def") or type(fn).__name__ == "RestoredFunction"
-
-
-def plain_callable(fn) -> Callable:
-    """`fn` as a function that any `tf.function` may wrap.
-
-    The signature of a SavedModel takes its arguments by name; a single one needs none.
-    """
-    names = _signature_names(fn)
-
-    def call(*args, **kwargs):
-        if len(args) > 1 or (args and len(names) > 1):
-            raise TypeError(f"the signature takes {', '.join(names)}: give them by name")
-        return fn(**dict(zip(names, args, strict=False)), **kwargs)
-
-    return call if names else python_of(fn)
-
-
-def as_tensors(arguments):
-    """Arguments in which arrays of NumPy have become tensors, in any nest."""
-    if not started():
-        return arguments
-    import tensorflow as tf
-
-    def as_tensor(value):
-        is_array = isinstance(value, (np.ndarray, np.generic))
-        return tf.convert_to_tensor(value) if is_array else value
-
-    return tf.nest.map_structure(as_tensor, arguments)
-
-
 def _load(place):
     import tensorflow as tf
 
@@ -111,9 +54,36 @@ def _one_signature(loaded, signatures):
     return signature
 
 
-def _signature_names(fn):
-    """The names of the arguments of a SavedModel's signature, in order; nothing for others."""
-    if not hasattr(fn, "structured_input_signature") or not hasattr(fn, "_arg_keywords"):
-        return ()
-    positional, named = fn.structured_input_signature
-    return () if positional else tuple(named)
+def name_of(fn) -> str:
+    """The name of what is called; for a model, which has none, that of its class."""
+    if holds_no_python(fn):
+        return "the graph"
+    python = python_of(fn)
+    name = getattr(python, "__name__", None) or type(python).__name__
+    return "the function" if name == "<lambda>" else name
+
+
+def is_traced(fn) -> bool:
+    """Whether it is a `tf.function` that a call now would run as a graph."""
+    return hasattr(fn, "experimental_get_tracing_count") and not functions_run_eagerly()
+
+
+def holds_no_python(fn) -> bool:
+    """Whether it is a graph and nothing else, so that it cannot run eagerly."""
+    return hasattr(fn, "function_def") or type(fn).__name__ == "RestoredFunction"
+
+
+def plain_callable(fn) -> Callable:
+    """`fn` as a function that any `tf.function` may wrap."""
+    return python_of(fn)
+
+
+def as_tensors(arguments):
+    """Arguments in which arrays of NumPy have become tensors, in any nest."""
+    import tensorflow as tf
+
+    def as_tensor(value):
+        is_array = isinstance(value, (np.ndarray, np.generic))
+        return tf.convert_to_tensor(value) if is_array else value
+
+    return tf.nest.map_structure(as_tensor, arguments)

@@ -1,7 +1,6 @@
 """One call after the other, each from the same state: what it returned, changed and ran."""
 
 import math
-import time
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -11,7 +10,7 @@ from .evidence import Evidence, observe
 from .operations import operations_in
 from .state import State
 from .targets import is_traced
-from .timing import time_first_call
+from .timing import timed
 
 ABORTS = {"StringSplit", "StringSplitV2"}
 """Operations at which XLA ends the whole process instead of refusing."""
@@ -38,16 +37,16 @@ class Trial:
         return bool(self.error or self.state) or holds_something(self.result)
 
 
-def trace(fn, args, kwargs, state: State, clock=time.perf_counter) -> float:
+def trace(fn, args, kwargs, state: State) -> float:
     """Seconds of tracing; the variables that the graph uses are saved before it has run.
 
     What holds nothing to trace takes none. Raises: whatever the function raises, and
     NotImplementedError for a graph at which XLA would end the process.
     """
-    state.add_named_by(fn)
+    state.add_named_by(fn, *args, *kwargs.values())
     if not is_traced(fn):
         return 0.0
-    seconds, concrete = time_first_call(fn.get_concrete_function, args, kwargs, clock)
+    seconds, concrete = timed(fn.get_concrete_function, *args, **kwargs)
     state.add(concrete.graph.variables)
     if getattr(fn, "_jit_compile", None):
         aborting = {one.type for one in operations_in(concrete.graph)} & ABORTS
@@ -56,7 +55,7 @@ def trace(fn, args, kwargs, state: State, clock=time.perf_counter) -> float:
     return seconds
 
 
-def run(fn, args, kwargs, state: State, clock=time.perf_counter, traced=None) -> Trial:
+def run(fn, args, kwargs, state: State, traced: float | None = None) -> Trial:
     """Trace and call it, and put back the variables that it changed.
 
     traced: seconds of the trace, when that is done already.
@@ -66,12 +65,12 @@ def run(fn, args, kwargs, state: State, clock=time.perf_counter, traced=None) ->
     try:
         with observe() as seen:
             try:
-                seconds = trace(fn, args, kwargs, state, clock) if traced is None else traced
-                last, returned = time_first_call(fn, args, kwargs, clock)
+                seconds = trace(fn, args, kwargs, state) if traced is None else traced
+                last, returned = timed(fn, *args, **kwargs)
                 seconds += last
             except Exception as raised:  # whatever a reader's function raises
                 error = raised
-        state.add_named_by(fn)  # a model that had not been called has its variables now
+        state.add_named_by(fn, *args, *kwargs.values())  # a model may have made its own now
         return Trial(seconds or 0.0, as_arrays(returned), state.changed(), seen[0], error)
     finally:
         state.put_back()
@@ -87,7 +86,7 @@ def difference_between(
     if (trial.error is None) != (reference.error is None):
         return Difference(math.inf, reason="error")
     results = dict(leaves(trial.result)), dict(leaves(reference.result))
-    states = _states((trial, reference), state, own)
+    states = _states(trial, reference, state, own)
     found = difference_of(*results, equal_nan), difference_of(*states, equal_nan, "variables")
     worst = max(found, key=by_size)
     return replace(worst, zeros=sum((one.zeros for one in found), ()))
@@ -101,29 +100,24 @@ def unpaired(trial: Trial, reference: Trial, state: State) -> bool:
     return len(one) != len(other) or not all(map(np.array_equal, one, other))
 
 
-def _states(trials, state, may_own):
-    """For each of two trials, all variables that either changed, by place.
+def _states(one, other, state, own):
+    """For each of two trials, the values of all variables that either changed, by place.
 
-    Where they may own them and each changed variables of its own, they are paired in their order,
-    under the names of the second; there are none where they cannot be, see `unpaired`.
+    Where each changed variables of its own, these are paired in their order, or left out.
     """
-    one, other = trials
-    if not (may_own and _apart(one, other)):
-        names = dict.fromkeys([*one.state, *other.state])
-        return [
-            {_place(x): t.state[x] if x in t.state else state.saved(x) for x in names}
-            for t in trials
-        ]
-    if unpaired(one, other, state):
-        return {}, {}
-    places = [_place(name) for name in other.state]
-    return [dict(zip(places, trial.state.values(), strict=True)) for trial in trials]
+    mine = theirs = list(dict.fromkeys([*one.state, *other.state]))
+    if own and _apart(one, other):
+        alike = not unpaired(one, other, state)
+        mine, theirs = (list(one.state), list(other.state)) if alike else ([], [])
+    places = [f"variables[{name!r}]" for name in theirs]
+    values = _values(one, mine, state), _values(other, theirs, state)
+    return [dict(zip(places, side, strict=True)) for side in values]
+
+
+def _values(trial, names, state):
+    return [trial.state[name] if name in trial.state else state.saved(name) for name in names]
 
 
 def _apart(trial, other):
     """Whether two changed variables, and none of them is the same one."""
     return bool(trial.state and other.state) and not trial.state.keys() & other.state.keys()
-
-
-def _place(name):
-    return f"variables[{name!r}]"

@@ -31,17 +31,7 @@ from .exercises import not_yet
 
 # Run elsewhere
 from .processes import ProcessError, Run, run_in_process
-from .bug_reports import (
-    Answer,
-    BugReport,
-    BugReportError,
-    Fingerprint,
-    Replay,
-    Spec,
-    read_bug_report,
-    replay_bug_report,
-    write_bug_report,
-)
+from .reports import replay_bug_report, write_bug_report
 
 # Decide
 from .deciding import Decision, Shape, decide
@@ -63,11 +53,8 @@ from .plots import (
 from .diagrams import plot_calls, plot_checks, plot_graph, plot_program
 
 __all__ = [
-    "Answer",
     "Array",
     "Between",
-    "BugReport",
-    "BugReportError",
     "Call",
     "CaughtError",
     "Check",
@@ -81,7 +68,6 @@ __all__ = [
     "Draw",
     "Evidence",
     "Failure",
-    "Fingerprint",
     "Kernel",
     "Measurement",
     "Outcome",
@@ -93,12 +79,10 @@ __all__ = [
     "Ratio",
     "Reason",
     "Refusal",
-    "Replay",
     "Result",
     "Run",
     "Seconds",
     "Shape",
-    "Spec",
     "Subject",
     "Sweep",
     "SweepError",
@@ -133,7 +117,6 @@ __all__ = [
     "plot_results",
     "prepare_tensorflow",
     "profile",
-    "read_bug_report",
     "read_published",
     "read_results",
     "record",

@@ -155,7 +155,7 @@ def test_files_of_an_archive(folder, good, data):
     assert not is_run_or_refused(folder / "report.zip", sent.getvalue())
 
 
-def many_entries(name):
+def many_entries(files, name):
     """An archive that lists half a million files; none of them is there."""
     entry = b"PK\1\2" + bytes(24) + struct.pack("<H", 1) + bytes(16) + b"x"
     size = 500_000 * len(entry)
@@ -163,17 +163,19 @@ def many_entries(name):
 
 
 BOMBS = {
-    "zeros": lambda name: packed({name: bytes(2**28)}),
-    "zeros, packed otherwise": lambda name: packed({name: bytes(2**26)}, zipfile.ZIP_BZIP2),
-    "errors": lambda name: packed({name: json.dumps({"inputs": [{}] * 10**6})}),
-    "depth": lambda name: packed({name: "[" * 2**22}),
+    "zeros": lambda files, name: packed({name: bytes(2**28)}),
+    "zeros as the program": lambda files, name: packed(files | {"stablehlo.mlir": bytes(2**28)}),
+    "zeros, packed otherwise": lambda files, name: packed({name: bytes(2**28)}, zipfile.ZIP_BZIP2),
+    "errors": lambda files, name: packed({name: json.dumps({"inputs": [{}] * 10**5})}),
+    "depth": lambda files, name: packed({name: "[" * 2**19}),
+    "depth in a part": lambda files, name: packed({name: '{"x": ' + "[" * 2**19}),
     "entries": many_entries,
 }
 
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_takes_bounded_memory(folder, good, name):
-    bomb = BOMBS[name](the_json_in(good))
+    bomb = BOMBS[name](unpacked(good), the_json_in(good))
     tracemalloc.start()
     try:
         assert not is_run_or_refused(folder / "report.zip", bomb)

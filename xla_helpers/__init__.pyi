@@ -23,7 +23,7 @@ from .errors import expect_error, not_yet
 
 # Run elsewhere
 from .processes import ProcessError, run_in_process
-from .bug_reports import read_bug_report, replay_bug_report, write_bug_report
+from .reports import replay_bug_report, write_bug_report
 
 # Decide
 from .deciding import decide
@@ -34,7 +34,16 @@ from .claims import Claim, read_published
 
 # Show
 from .tables import Seconds, format_bytes, format_seconds, tabulate
-from .plots import guide, label_lines, picture, plot_checks, plot_graph, plot_overview, plot_results, seconds_axis
+from .plots import (
+    guide,
+    label_lines,
+    picture,
+    plot_checks,
+    plot_graph,
+    plot_overview,
+    plot_results,
+    seconds_axis,
+)
 
 __all__ = [
     "Claim",
@@ -70,7 +79,6 @@ __all__ = [
     "plot_results",
     "prepare_tensorflow",
     "profile",
-    "read_bug_report",
     "read_published",
     "read_results",
     "record",

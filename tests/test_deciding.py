@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.deciding import Decision, Shape
+from xla_helpers.evidence import Evidence
 
 ROUNDS = 15
 pytestmark = pytest.mark.usefixtures("tf")  # a verdict names the machine and the version
@@ -35,15 +37,15 @@ def race(once=(0.0, 1.0), **seconds):
             for (label, each), first in zip(labels.items(), firsts, strict=False)
         },
         {},
-        evidence={x: xh.Evidence(graphs=1, programs=int(x != "graph")) for x in labels},
+        evidence={x: Evidence(graphs=1, programs=int(x != "graph")) for x in labels},
     )
 
 
 def decision(races, shares=None, checks=None, calls=10_000, floor=1.05, worst=()):
     shares = shares or {shape: 1 / len(races) for shape in races}
-    plan = {shape: xh.Shape((), share) for shape, share in shares.items()}
+    plan = {shape: Shape((), share) for shape, share in shares.items()}
     checks = checks or {shape: Found() for shape in races}
-    return xh.Decision(plan, checks, tuple(worst), races, calls, floor)
+    return Decision(plan, checks, tuple(worst), races, calls, floor)
 
 
 def test_a_gain_counts_first_calls():
@@ -104,7 +106,7 @@ def test_what_nobody_should_choose(otherwise, said):
 
 def test_a_row_in_which_no_program_ran_is_no_choice():
     unseen = race(graph=9e-3, XLA=1e-3)
-    unseen.evidence["XLA"] = xh.Evidence(graphs=1, programs=0)
+    unseen.evidence["XLA"] = Evidence(graphs=1, programs=0)
     one = decision({"a": unseen}, calls=10**7)
     assert one.label == "graph" and "not seen to run a program of XLA" in one.verdict
 

@@ -103,7 +103,7 @@ def write_bug_report(
     """Write the program that XLA makes of ``fn(*args)`` into a zip archive, without the data.
 
     path: of the archive. fn: a `tf.function` with ``jit_compile=True``. args: as for a call, which
-    is not made; all may be `tf.TensorSpec`s. says: what is wrong, in your words. timeout: seconds
+    is not made; each may be a `tf.TensorSpec`. says: what is wrong, in your words. timeout: seconds
     for a fresh process, in which the program runs once on inputs made from a seed. What it gives
     is recorded, even an error, a crash, or that it took too long. Introduced in notebook 09.
 

@@ -32,18 +32,6 @@ def check_tolerance(tolerance) -> None:
     check_not_negative("tolerance", tolerance, zero="equal to the last bit")
 
 
-def check_callable(name: str, value) -> None:
-    """Refuse what cannot be called."""
-    if not callable(value):
-        raise TypeError(f"{_shown(name, value)}, which cannot be called: give a function")
-
-
-def check_text(name: str, value) -> None:
-    """Refuse what is no text."""
-    if not isinstance(value, str):
-        raise TypeError(f"{_shown(name, value)}: give text")
-
-
 def _is_finite(value):
     """Whether it is a number, and not without end; True and False are answers."""
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)

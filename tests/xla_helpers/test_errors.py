@@ -116,7 +116,6 @@ def test_an_interrupt_is_not_an_answer():
         ("block", [0, -1, float("nan"), float("inf"), None, True], "give a number above zero"),
         ("budget", [-1, float("nan"), float("inf"), None], "give a number, 0 for none"),
         ("tolerance", [-1, float("nan"), None, False], "give a number, 0 for equal to the last"),
-        ("clock", [3], "cannot be called: give a function"),
     ],
 )
 def test_an_argument_without_sense_is_refused_by_name(name, values, wanted):

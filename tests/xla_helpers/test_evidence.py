@@ -3,6 +3,7 @@
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.evidence import Evidence
 
 BRIEF = {"rounds": 2, "block": 1e-9, "budget": 0, "strict": False}
 
@@ -102,11 +103,11 @@ def test_without_tensorflow_there_is_no_evidence():
 
 
 NO_XLA = "not XLA: no compiled program ran"
-EAGER, GRAPH = xh.Evidence(eager=3, programs=0), xh.Evidence(graphs=2, programs=0)
-BOTH = xh.Evidence(eager=1, graphs=1, programs=0)
-PROGRAM, ALL = xh.Evidence(programs=1), xh.Evidence(eager=1200, graphs=1, programs=1)
-LOGGED = xh.Evidence(graphs=1, compiled=2)  # by the log, where the profiler shows nothing
-UNSEEN = xh.Evidence(graphs=1)  # it may be XLA
+EAGER, GRAPH = Evidence(eager=3, programs=0), Evidence(graphs=2, programs=0)
+BOTH = Evidence(eager=1, graphs=1, programs=0)
+PROGRAM, ALL = Evidence(programs=1), Evidence(eager=1200, graphs=1, programs=1)
+LOGGED = Evidence(graphs=1, compiled=2)  # by the log, where the profiler shows nothing
+UNSEEN = Evidence(graphs=1)  # it may be XLA
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ with plt.style.context("xla_helpers.xla"):
 MODES = dict(zip(("eager", "graph", "XLA"), CYCLE, strict=False))
 NEAR = {"eager": 0.00300, "graph": 0.00301, "XLA": 0.00299}
 FAR = {"eager": 0.3, "graph": 0.003, "XLA": 0.0029}
+PUBLISHED = xh.read_published("five-modes-efficientnetv2-s")
 
 
 PLOTS = {
@@ -27,7 +28,10 @@ PLOTS = {
     "one": lambda made, **own: made.comparison(XLA=0.001).plot(**own),
     "ratios": lambda made, **own: made.sweep().plot("XLA", predicted={256: 1.4}, **own),
     "results": lambda made, **own: xh.plot_results(
-        made.result(**FAR), [made.result(**NEAR)], xh.read_published("five-modes"), **own
+        made.result(**FAR),
+        [made.result(**NEAR)],
+        PUBLISHED,
+        **own,
     ),
     "overview": lambda made, **own: xh.plot_overview(
         [made.result(what="many words " * 9, graph=r, XLA=1.0) for r in (0.01, 1, 100)], **own
@@ -231,7 +235,7 @@ def test_ratios_are_those_of_the_sweep_with_their_intervals(examples):
 def test_results_stand_beside_those_of_others_and_published_ones(examples):
     own = examples.result("five-modes", eager=0.5, plain=0.1, **{"True": 0.4})
     other = examples.result("five-modes", eager=0.7, absent=1.0)
-    ax = xh.plot_results(own, [own, other], xh.read_published("five-modes"))
+    ax = xh.plot_results(own, [own, other], PUBLISHED)
     assert rows(ax) == ["eager", "plain", "True"]
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
     assert sorted(legend) == ["CPU machines", "Kaggle GPU", "other machines", "this machine"]
@@ -243,7 +247,7 @@ def test_results_stand_beside_those_of_others_and_published_ones(examples):
 
 def test_the_overview_has_a_line_for_each_ratio_the_slowest_first(examples):
     runs = [examples.comparison(graph=seconds, XLA=1.0) for seconds in (2.0, 3.0, 8.0)]
-    fast = replace(examples.result(what="fast"), comparison=runs[-1], earlier=tuple(runs[:-1]))
+    fast = replace(examples.result(what="fast"), runs=tuple(runs))
     left_out = [
         examples.result(graph=1.0, eager=2.0),
         examples.result(graph=(3.0,), XLA=(1.0,)),

@@ -23,7 +23,7 @@ from .operations import (
 )
 from .state import State
 from .tables import Table, counted, cut, some, tabulate
-from .targets import as_tensors, name_of, plain_callable, resolve
+from .targets import as_tensors, name_of, python_of, resolve
 from .trials import difference_between, run, trace
 from .validation import check_tolerance
 
@@ -209,7 +209,7 @@ def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Che
     if not tf.executing_eagerly():
         raise RuntimeError("check() was called inside of a tf.function: call it from plain Python")
     fn = resolve(fn)
-    plain, state, trials = plain_callable(fn), State(fn), {}
+    plain, state, trials = python_of(fn), State(fn), {}
     call = as_tensors(args), as_tensors(kwargs), state
     graph = tf.function(plain)
     with run_functions_eagerly(False):

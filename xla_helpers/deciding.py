@@ -16,7 +16,7 @@ from .comparisons import Comparison
 from .ratios import Ratio
 from .startup import describe_machine
 from .tables import counted, some
-from .targets import plain_callable, resolve
+from .targets import python_of, resolve
 from .timing import ROUNDS
 from .validation import check_count, check_positive
 
@@ -296,7 +296,7 @@ def _check(fn, args, settings):
 def _race(fn, one, settings, rounds):
     import tensorflow as tf
 
-    plain = plain_callable(fn)
+    plain = python_of(fn)
     modes = {"graph": tf.function(plain), "XLA": tf.function(plain, jit_compile=True)}
     return compare(
         modes | dict(settings["candidates"]),

@@ -220,11 +220,6 @@ def called_by(op) -> Iterator:
                     yield function.graph
 
 
-def is_library(file: str) -> bool:
-    """Whether a file of Python belongs to an installed package or to this one."""
-    return file.startswith((*LIBRARIES, HERE))
-
-
 def _line_of(op):
     """The reader's line; "" where a graph was loaded, which remembers none."""
     for frame in reversed(op.traceback or ()):
@@ -234,7 +229,7 @@ def _line_of(op):
             break
         if CELL.search(file):
             return f"{where}{inside}"
-        if not (file.startswith("<") or is_library(file)):
+        if not file.startswith(("<", *LIBRARIES)):
             return f"{Path(file).name}, {where}{inside}"
     return ""
 

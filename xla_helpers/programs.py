@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from .operations import HOLDERS, called_by
-from .state import State
+from .state import variables_kept
 from .tables import Bytes, Table, counted, format_bytes
 from .targets import is_traced, resolve
 
@@ -142,12 +142,6 @@ def _with_defaults(fn, args, kwargs):
     return bound.args, bound.kwargs
 
 
-def _state(fn, args, kwargs):
-    state = State(fn)
-    state.add([*args, *kwargs.values()])
-    return state
-
-
 # Eager code
 
 
@@ -166,13 +160,12 @@ def _of_eager(fn, args, kwargs):
         elif op_type not in NOT_KERNELS:
             kernels.append(_of_tensors(op_type, (op_type,), inputs, outputs))
 
-    state = _state(fn, args, kwargs)
     op_callbacks.add_op_callback(observe)
     try:
-        fn(*args, **kwargs)
+        with variables_kept(fn, *args, *kwargs.values()):
+            fn(*args, **kwargs)
     finally:
         op_callbacks.remove_op_callback(observe)
-        state.put_back()
     if graphs:
         raise TypeError(
             f"`fn` is Python that calls {len(graphs)} graph(s), whose kernels cannot be seen from "
@@ -239,17 +232,16 @@ def _prepared(concrete, args, kwargs):
     )
     new._arg_keywords = concrete._arg_keywords  # how it may be called
     new._num_positional_args = concrete._num_positional_args
-    state = _state(concrete, args, kwargs)
     now = context.context()
-    now.enable_graph_collection()
-    try:
-        tf.identity(0)  # hands out what is left of a call that failed
-        now.export_run_metadata()
-        new(*args, **kwargs)
-        found = now.export_run_metadata()
-    finally:
-        now.disable_graph_collection()
-        state.put_back()
+    with variables_kept(concrete, *args, *kwargs.values()):
+        now.enable_graph_collection()
+        try:
+            tf.identity(0)  # hands out what is left of a call that failed
+            now.export_run_metadata()
+            new(*args, **kwargs)
+            found = now.export_run_metadata()
+        finally:
+            now.disable_graph_collection()
     for definition in (part for one in found.function_graphs for part in one.partition_graphs):
         graph = tf.Graph()
         with graph.as_default():

@@ -73,11 +73,6 @@ def holds_no_python(fn) -> bool:
     return hasattr(fn, "function_def") or type(fn).__name__ == "RestoredFunction"
 
 
-def plain_callable(fn) -> Callable:
-    """`fn` as a function that any `tf.function` may wrap."""
-    return python_of(fn)
-
-
 def as_tensors(arguments):
     """Arguments in which arrays of NumPy have become tensors, in any nest."""
     import tensorflow as tf

@@ -289,6 +289,7 @@ def plot_overview(results, *, ax=None, title: str = ""):
     ax.set_xscale("log")
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, 0.4), 2.2 * max(high, 2))
+    ax.figure.draw_without_rendering()  # only now it is settled how much room the names leave
     _label_ticks(ax.xaxis, "{x:g}x")
     rings = ", ring: earlier run" if any(result.xla_between_runs for result, _ in rows) else ""
     ax.set_xlabel(f"times faster than the graph, log scale (line: 95 % interval{rings})")

@@ -287,6 +287,9 @@ def test_each_call_starts_where_the_last_one_ended_and_says_why(examples):
         assert first[0].get_x() == pytest.approx(last[1].get_x() + last[1].get_width())
     assert words(ax)[0] == "first call"
     assert words(ax)[1].startswith("shape of input_ids: (1, 8)")
+    ax.figure.canvas.draw()
+    extents = [text.get_window_extent() for text in ax.texts]
+    assert all(ax.bbox.x0 < box.x0 and box.x1 < ax.bbox.x1 for box in extents)
 
 
 def test_checks_have_a_mark_a_colour_and_words(examples):

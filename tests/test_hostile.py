@@ -165,7 +165,7 @@ def many_entries(files, name):
 BOMBS = {
     "zeros": lambda files, name: packed({name: bytes(2**28)}),
     "zeros as the program": lambda files, name: packed(files | {"stablehlo.mlir": bytes(2**28)}),
-    "zeros, packed otherwise": lambda files, name: packed({name: bytes(2**26)}, zipfile.ZIP_BZIP2),
+    "zeros, packed otherwise": lambda files, name: packed({name: bytes(2**28)}, zipfile.ZIP_BZIP2),
     "errors": lambda files, name: packed({name: json.dumps({"inputs": [{}] * 10**5})}),
     "depth": lambda files, name: packed({name: "[" * 2**19}),
     "depth in a part": lambda files, name: packed({name: '{"x": ' + "[" * 2**19}),

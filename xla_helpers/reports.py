@@ -31,8 +31,8 @@ hlo_before.txt  the same as HLO, and hlo_after.txt optimised, unless the program
 
 Constants and Python values are part of the program; arguments and variables are not in here.
 """
-REPORT, STABLEHLO = "report.json", "stablehlo.mlir"
-LARGEST, LARGEST_REPORT = 2**26, 2**20  # bytes: of an archive and of a file in it, of report.json
+LARGEST = 2**26  # bytes of an archive, and of a file in it
+LARGEST_REPORT = 2**20  # bytes of report.json, whose dataclasses take more
 MOST_NUMBERS = 2**27  # in the inputs of a program
 WIDTH = 300  # letters of a line
 FOLDERS = re.compile(r'(?<=")/[^"\n]*/(?=[^"/\n]+")')  # of a source file, which XLA notes in quotes
@@ -127,7 +127,7 @@ def write_bug_report(
     # TensorFlow 2.21 copies new values of variables by an operation that its own loader of
     # StableHLO does not know. A conversion to the same type means the same.
     stablehlo = stages(stage="stablehlo").replace(" mhlo.copy ", " stablehlo.convert ")
-    texts = {STABLEHLO: stablehlo, "hlo_before.txt": stages(stage="hlo")}
+    texts = {"stablehlo.mlir": stablehlo, "hlo_before.txt": stages(stage="hlo")}
 
     path = Path(path)
     _write(path, report, texts)
@@ -182,7 +182,7 @@ def _flags():
 def _write(path, report, texts):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("README.txt", README)
-        archive.writestr(REPORT, msgspec.json.format(msgspec.json.encode(report)))
+        archive.writestr("report.json", msgspec.json.format(msgspec.json.encode(report)))
         for name, text in texts.items():
             archive.writestr(name, FOLDERS.sub("", text))
 
@@ -200,8 +200,9 @@ def read_archive(path: Path) -> tuple[Report, str]:
         raise ValueError(f"{name} holds too many files to be a report")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            report = msgspec.json.decode(_unpack(archive, REPORT, LARGEST_REPORT), type=Report)
-            program = _unpack(archive, STABLEHLO, LARGEST).decode()
+            content = _unpack(archive, "report.json", LARGEST_REPORT)
+            program = _unpack(archive, "stablehlo.mlir", LARGEST).decode()
+        report = msgspec.json.decode(content, type=Report)
     except Exception as error:  # zipfile raises whatever broken bytes lead it to
         raise ValueError(f"{name} cannot be read: {headline(error)}") from error
     if sum(math.prod(array.shape) for array in report.inputs) > MOST_NUMBERS:
@@ -226,11 +227,12 @@ def _run(path, report, timeout):
     except ProcessError as error:
         if not (error.signal or error.timed_out):
             raise
-        answer = describe_machine(), [], str(error).splitlines()[0]
-    return replace(report, **dict(zip(("machine", "results", "error"), answer, strict=True)))
+        machine, what = describe_machine(), str(error).splitlines()[0]
+        answer = {"machine": machine, "results": [], "error": what}
+    return replace(report, **answer)
 
 
-def run_archive(path: str) -> tuple[str, list[str], str]:
+def run_archive(path: str) -> dict:
     """The machine, results and error of a program. Its source travels, and so it imports."""
     import tensorflow as tf
     from tensorflow.compiler.tf2xla.python.xla import call_module
@@ -246,11 +248,12 @@ def run_archive(path: str) -> tuple[str, list[str], str]:
         "Sout": [array.shape for array in report.outputs],
     }
     run = tf.function(lambda *inputs: call_module(inputs, **program), jit_compile=True)
+    answer = {"machine": describe_machine(), "results": [], "error": ""}
     try:
         results = run(*map(reports.seeded, range(len(report.inputs)), report.inputs))
-        return describe_machine(), [reports.digest(result.numpy()) for result in results], ""
+        return answer | {"results": [reports.digest(result.numpy()) for result in results]}
     except Exception as error:  # whatever TensorFlow makes of a program that somebody sent
-        return describe_machine(), [], reports.headline(error)
+        return answer | {"error": reports.headline(error)}
 
 
 def seeded(seed: int, array: Array) -> np.ndarray:

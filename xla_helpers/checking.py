@@ -209,7 +209,7 @@ def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Che
     if not tf.executing_eagerly():
         raise RuntimeError("check() was called inside of a tf.function: call it from plain Python")
     fn = resolve(fn)
-    plain, state, trials = python_of(fn), State(fn), {}
+    plain, state, trials = python_of(fn), State(), {}
     call = as_tensors(args), as_tensors(kwargs), state
     graph = tf.function(plain)
     with run_functions_eagerly(False):

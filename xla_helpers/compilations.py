@@ -118,8 +118,8 @@ class CompilationLog(Table):
         """
         fn = resolve(fn)
         leaves, position = _leaves_by_name(fn, args, kwargs), log_end()
-        state = State(fn)
-        state.add([*args, *kwargs.values()])
+        state = State()
+        state.add_named_by(fn, *args, *kwargs.values())
         run = _run_traced if is_traced(fn) else _run_python
         try:
             result, traces, trace_seconds, seconds = run(fn, args, kwargs, state)

@@ -82,7 +82,7 @@ def profile(fn: Callable, *args, **kwargs) -> Profile:
     import tensorflow as tf
 
     fn = resolve(fn)
-    with variables_kept(fn):
+    with variables_kept(fn, *args, *kwargs.values()):
         fn(*args, **kwargs)
         with recorded() as planes:
             for _ in range(CALLS):

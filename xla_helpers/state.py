@@ -73,11 +73,9 @@ class State:
     TensorFlow copies on write; so this costs no memory for what stays as it is.
     """
 
-    def __init__(self, *functions):
+    def __init__(self):
         self._saved = {}  # name to variable and value
         self._known = set()  # the `id` of each variable
-        for fn in functions:
-            self.add_named_by(fn)
 
     def add_named_by(self, fn, *arguments) -> None:
         """Save the variables that the Python of `fn` names, and those of models that it names.

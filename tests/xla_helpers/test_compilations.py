@@ -1,6 +1,7 @@
 """Traces and compilations of real functions, and the reasons beside what they really caused."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -93,7 +94,8 @@ def test_a_call_that_raises_is_not_recorded(new_log, tf):
 def test_python_shows_what_the_graphs_inside_it_cause(new_log, jit, tf):
     """It has no count of its own: traces and their seconds are those that were recorded."""
     graph, compiled = tf.function(add_one), jit(lambda x: 2 * x)
-    wrapper = tf.function(lambda x: graph(x) * 2)
+    inner = tf.function(add_one)
+    wrapper = tf.function(lambda x: inner(x) * 2)  # one trace, with the other one inside
 
     def python(x):
         return compiled(graph(x)) + graph(x) + wrapper(x)
@@ -129,7 +131,9 @@ def test_a_keras_model_and_its_predict(new_log, jit):
 
 def test_variables_have_their_values_again(new_log, tf):
     total, log = tf.Variable(1.0), new_log()
+    holder = SimpleNamespace(total=total)
     for function, args in (
+        (tf.function(lambda: holder.total.assign_add(1.0)), ()),  # which its graph alone shows
         (lambda: total.assign_add(1.0) + 0, ()),
         (tf.function(lambda: total.assign_add(1.0)), ()),
         (tf.function(lambda variable: variable.assign_add(1.0)), (total,)),

@@ -123,13 +123,22 @@ def test_in_place_a_notebook_holds_its_outputs_and_no_mark_of_a_tool(project):
     assert "papermill" not in text and '"tags"' not in text and "iopub" not in text
 
 
+def heed_ctrl_c():
+    """What a shell starts in the background ignores it, tests and their children included."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_ctrl_c_ends_it_with_130_and_keeps_the_earlier_copy(project):
     (project / "build").mkdir()
     earlier = project / "build/01_a.ipynb"
     earlier.write_text("of an earlier run")
     save(project, "01_a", "open('started', 'w').close()\nimport time\ntime.sleep(60)")
     process = subprocess.Popen(
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **command(project)
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        preexec_fn=heed_ctrl_c,
+        **command(project),
     )
     while not (project / "notebooks/started").exists():
         assert process.poll() is None, process.communicate()

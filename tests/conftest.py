@@ -1,6 +1,5 @@
 """One TensorFlow for all tests, and a clock that moves only when a test says so."""
 
-import gc
 import itertools
 
 import matplotlib
@@ -22,11 +21,6 @@ def tf():
 
         # XLA reads its flags when it first compiles: now, before a test sets them for a child.
         tensorflow.function(lambda x: x + 1, jit_compile=True, autograph=False)(1.0)
-
-        # None of what is there now is a variable: whoever looks for those need not look here.
-        gc.collect()
-        gc.freeze()
-        environment.setattr(gc, "get_freeze_count", lambda: 0)
         yield tensorflow
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import matplotlib.pyplot as plt
 import pytest
 
-from xla_helpers import evidence, startup, state
+from xla_helpers import startup
 from xla_helpers.agreement import Difference
 from xla_helpers.checking import Check, Outcome
 from xla_helpers.comparisons import Comparison, Sweep
@@ -27,13 +27,6 @@ SIZES = (256, 1024, 4096)
 def close_figures():
     yield
     plt.close("all")
-
-
-@pytest.fixture
-def no_tensorflow(monkeypatch):
-    """As before it was imported: nothing is recorded and no variable looked for, which is slow."""
-    for room in (evidence, state):
-        monkeypatch.setattr(room, "started", lambda: False)
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from .logs import check_that_compilations_are_logged, compilations_in, log_end, 
 from .state import State, python_of
 from .tables import Seconds, Table, cut
 from .targets import is_traced, name_of, resolve
-from .timing import wait_for_device
+from .timing import timed, wait_for_device
 
 SHOWN = 60  # characters of a Python value that a reason shows
 FEW = 8  # integers of a tensor that are compared: it may be a shape
@@ -204,10 +204,7 @@ def _run_traced(fn, args, kwargs, state):
 
 def _run_python(fn, args, kwargs, state):
     with observe() as seen:
-        start = time.perf_counter()
-        result = fn(*args, **kwargs)
-        wait_for_device()
-        seconds = time.perf_counter() - start
+        seconds, result = timed(fn, *args, **kwargs)
     if not seen[0].recorded:
         raise RuntimeError(
             "Traces of what is no tf.function cannot be counted while something else records a "

@@ -1,4 +1,4 @@
-"""The three modes: which of them a label names, and whether functions run eagerly."""
+"""The three modes: which of them a label names, and how functions run in a block."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,13 +13,6 @@ def mode_of(label: str) -> str | None:
     """The mode that `label` begins with, such as "XLA" for "XLA, padded"; None for other labels."""
     first = label.replace(",", " ").split(maxsplit=1)[:1]
     return next((ALSO.get(word, word) for word in first if word in (*MODES, *ALSO)), None)
-
-
-def functions_run_eagerly() -> bool:
-    """Whether `tf.config.run_functions_eagerly` has been switched on."""
-    import tensorflow as tf
-
-    return tf.config.functions_run_eagerly()
 
 
 @contextmanager

@@ -129,13 +129,13 @@ def inspect_program(fn: Callable, /, *args, **kwargs) -> Program:
         return _of_eager(fn, args, kwargs)
     if is_graph:
         return _of_graph(fn, args, kwargs)
-    args, kwargs = _with_defaults(fn, args, kwargs)
+    args, kwargs = with_defaults(fn, args, kwargs)
     if getattr(fn, "_jit_compile", None):
         return _of_xla(fn, args, kwargs)
     return _of_graph(fn.get_concrete_function(*args, **kwargs), args, kwargs)
 
 
-def _with_defaults(fn, args, kwargs):
+def with_defaults(fn, args, kwargs):
     """The arguments with the defaults of others, which TensorFlow does not look up everywhere."""
     bound = inspect.signature(fn.python_function).bind(*args, **kwargs)
     bound.apply_defaults()
@@ -295,7 +295,7 @@ def optimised_module(fn: Callable, /, *args, **kwargs):
     """
     from tensorflow.compiler.xla.service.hlo_pb2 import HloProto
 
-    args, kwargs = _with_defaults(fn, args, kwargs)
+    args, kwargs = with_defaults(fn, args, kwargs)
     compiler_ir = fn.experimental_get_compiler_ir(*args, **kwargs)
     return HloProto.FromString(compiler_ir("optimized_hlo_proto_serialized")).hlo_module
 

@@ -1,7 +1,6 @@
 """A bug report: the program that XLA was given, without the data, and its replay elsewhere."""
 
 import hashlib
-import inspect
 import io
 import math
 import os
@@ -17,6 +16,7 @@ import numpy as np
 
 from .errors import headline
 from .processes import ProcessError, run_in_process
+from .programs import with_defaults
 from .startup import describe_machine
 from .tables import cut, in_one_line
 
@@ -115,7 +115,8 @@ def write_bug_report(
         raise TypeError("`fn` is not compiled by XLA: give tf.function(..., jit_compile=True)")
     from tensorflow.compiler.xla.service import hlo_pb2
 
-    stages = _stages(fn, args)
+    given, named = with_defaults(fn, args, {})
+    stages = fn.experimental_get_compiler_ir(*given, **named)
     module = hlo_pb2.HloModuleProto.FromString(stages(stage="hlo_serialized"))
     shapes = [i.shape for computation in module.computations for i in computation.instructions]
     if any(any(shape.is_dynamic_dimension) for shape in shapes):
@@ -152,13 +153,6 @@ def replay_bug_report(path: str | Path, timeout: float = 300) -> Replay:
     path = Path(path)
     report, _ = read_archive(path)
     return Replay(in_one_line(path.name), report, _run(path, report, timeout))
-
-
-def _stages(fn, args):
-    """What gives the program at each stage of compiling; TensorFlow looks up no defaults here."""
-    bound = inspect.signature(fn.python_function).bind(*args)
-    bound.apply_defaults()
-    return fn.experimental_get_compiler_ir(*bound.args, **bound.kwargs)
 
 
 def _arrays(shape):

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from .modes import functions_run_eagerly
 from .state import python_of
 
 SERVING = "serving_default"  # the signature of a SavedModel that is meant when none is named
@@ -65,7 +64,11 @@ def name_of(fn) -> str:
 
 def is_traced(fn) -> bool:
     """Whether it is a `tf.function` that a call now would run as a graph."""
-    return hasattr(fn, "experimental_get_tracing_count") and not functions_run_eagerly()
+    if not hasattr(fn, "experimental_get_tracing_count"):
+        return False
+    import tensorflow as tf
+
+    return not tf.config.functions_run_eagerly()
 
 
 def holds_no_python(fn) -> bool:

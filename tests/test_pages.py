@@ -9,9 +9,14 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
+import nbformat
 import pytest
 
+import xla_helpers as xh
+from xla_helpers.tables import format_seconds
+
 ROOT = Path(__file__).parents[1]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FETCHING = {"src", "srcset", "data", "poster"}  # attributes that make a browser ask for something
 HOSTILE = "<img src=x onerror=alert(1)> & <script>alert(2)</script>"
 
@@ -46,6 +51,36 @@ def test_the_readme_shows_what_was_recorded(tmp_path):
     subprocess.run([sys.executable, tmp_path / "tools/overview.py"], check=True)
     assert (tmp_path / "README.md").read_text() == (ROOT / "README.md").read_text(), "make refresh"
     assert (tmp_path / "README.png").exists()
+
+
+def outputs(path):
+    """All text that a notebook shows."""
+    cells = nbformat.read(path, as_version=4).cells
+    shown = [output for cell in cells for output in cell.get("outputs", [])]
+    return "\n".join(o.get("text") or o.get("data", {}).get("text/plain", "") for o in shown)
+
+
+def test_a_notebook_shows_what_it_recorded():
+    """The medians, or XLA against the graph, as the README and 12 read them from the same file."""
+    results, skipped = xh.read_results(ROOT / "results")
+    assert results and not skipped
+    names = {path: re.findall(r'record\(f?\\"([a-z-]+)', path.read_text()) for path in NOTEBOOKS}
+    for result in results:
+        (shown,) = [outputs(p) for p in NOTEBOOKS if result.name.startswith(tuple(names[p]))]
+        rows = result.comparison.measurements.values()
+        medians = {format_seconds(row.median) for row in rows}
+        ratio = repr(result.xla_against_graph)
+        assert ratio in shown or all(median in shown for median in medians), result.name
+
+
+def test_the_cards_name_notebooks_by_their_titles():
+    titles = {path.stem[:2]: path.stem[3:].replace("_", " ") for path in NOTEBOOKS}
+    texts = re.findall(r">([^<>]+)<", "".join(p.read_text() for p in ROOT.glob("docs/*.svg")))
+    named = [title for text in texts for title in re.findall(r"(\d\d) ([A-Z][\w ]+)", text)]
+    assert len(named) >= 10
+    for number, title in named:
+        assert title.lower() == titles[number]
+    assert {n for text in texts for n in re.findall(r"\b\d\d\b", text)} <= set(titles)
 
 
 @pytest.fixture(scope="module")

@@ -95,12 +95,18 @@ def test_values_reach_the_notebooks_that_have_the_parameter(project):
         ("3 -p size 3", "none of these notebooks has a parameter size"),
         ("4", "no notebook 4; there are 01_a, 02_b, 03_c"),
         ("-p size", "expected 2 arguments"),
+        ("-p size 'a", "No closing quotation"),
+        ("--decide missing.py:make", "no file"),
+        ("--decide mine.py", "no file"),
+        ("--decide ''", "no file"),
+        ("--decide mine.py:make -p expcet XLA", "has a parameter expcet"),
     ],
 )
-def test_words_that_make_no_sense_run_nothing(project, capsys, words, said):
+def test_words_that_make_no_sense_run_nothing(project, capsys, monkeypatch, words, said):
     main = runpy.run_path(str(project / "tools/run.py"))["main"]
+    monkeypatch.setenv("WORDS", words)
     with pytest.raises(SystemExit) as ended:
-        main(words.split())
+        main([])
     assert ended.value.code == 2 and said in capsys.readouterr().err.splitlines()[-1]
     assert not (project / "build").exists()
 
@@ -222,24 +228,3 @@ def test_another_verdict_than_expected_leaves_the_page_and_fails(deciding):
     assert done.returncode == 1
     assert done.stderr == "decide: cell 4: AssertionError: graph was expected\n"
     assert "XLA for" in done.stdout and (deciding / "build/decide/mine-make.html").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["missing.py:make"], "no file"),
-        (["mine.py"], "no file"),
-        ([""], "no file"),
-        (["mine.py:make", "-p", "expcet", "XLA"], "has a parameter expcet"),
-        (["mine.py:make", "-p"], "expected 2 arguments"),
-    ],
-)
-def test_words_of_a_decision_that_make_no_sense_are_misuse(deciding, words, said):
-    done = run(deciding, "--decide", *words)
-    assert done.returncode == 2 and said in done.stderr
-    assert not (deciding / "build/decide").exists()
-
-
-def test_a_quotation_that_does_not_end_is_misuse(project):
-    done = run(project, WORDS="-p size 'a")
-    assert done.returncode == 2 and "No closing quotation" in done.stderr

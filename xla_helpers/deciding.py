@@ -6,13 +6,14 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .agreement import TOLERANCE
 from .checking import Check, check
 from .comparing import compare
 from .comparisons import Comparison
+from .programs import longest_sum
 from .ratios import Ratio
 from .startup import describe_machine
 from .tables import counted, some
@@ -26,6 +27,7 @@ NARROW = 1.1  # ends of an interval so far apart: more time would hardly bring t
 HALF = 0.5  # of the calls: a plan of which less was raced is not decided
 LONG = 5.0  # seconds of a check, from which on a race has as few rounds as an interval needs
 FEW_ROUNDS = 8
+MANY = 100_000  # numbers in one sum: notebook 08 shows what one version of XLA makes of them
 
 SETTINGS = {
     "kwargs": {},
@@ -54,7 +56,8 @@ class Decision:
     plan: shape in words to `Shape`, the most frequent first. checks: shape to `Check`. worst: the
     checks of inputs that should fail. races: shape to `Comparison`, where there was time. calls:
     how many there will be. floor: how many times faster than the graph all of them together must
-    be, first calls included, to be worth it.
+    be, first calls included, to be worth it. sums: shape to how many numbers XLA adds up one after
+    the other, where it does.
     """
 
     plan: Mapping[str, Shape]
@@ -63,6 +66,7 @@ class Decision:
     races: Mapping[str, Comparison]
     calls: int
     floor: float
+    sums: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def candidates(self) -> list[str]:
@@ -223,6 +227,12 @@ class Decision:
         vanished = dict.fromkeys(name for found in self.checks.values() for name in found.vanished)
         if vanished and self.label != "graph":
             yield f"Mind: XLA leaves out {some(list(vanished), 3)}."
+        longest = max(self.sums.values(), default=0)
+        if longest > MANY and self.label != "graph":
+            yield (
+                f"Mind: this program adds {longest:,} numbers in one sum; TensorFlow 2.21's XLA "
+                "adds so many one after the other: see notebook 08."
+            )
         yield "Not tested: other processes. So the interval is wider than that of a race."
 
 
@@ -270,7 +280,8 @@ def decide(
     plan = _plan_of(batches, step)
     checks, races = _look(fn, plan, settings)
     bad = [_check(fn, _args(one, step), settings) for one in settings["worst"]]
-    return Decision(plan, checks, tuple(bad), races, settings["calls"], settings["floor"])
+    sums = {shape: _longest_sum(fn, plan[shape].args, settings) for shape in races}
+    return Decision(plan, checks, tuple(bad), races, settings["calls"], settings["floor"], sums)
 
 
 def _look(fn, plan, settings):
@@ -291,6 +302,15 @@ def _look(fn, plan, settings):
 
 def _check(fn, args, settings):
     return check(fn, *args, tolerance=settings["tolerance"], **settings["kwargs"])
+
+
+def _longest_sum(fn, args, settings):
+    """Of the sums that XLA makes one after the other, as that of TensorFlow 2.21 for processors."""
+    import tensorflow as tf
+
+    if not tf.__version__.startswith("2.21.") or tf.config.list_physical_devices("GPU"):
+        return 0
+    return longest_sum(tf.function(python_of(fn), jit_compile=True), *args, **settings["kwargs"])
 
 
 def _race(fn, one, settings, rounds):

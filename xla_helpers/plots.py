@@ -15,7 +15,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from .modes import MODES, mode_of
-from .tables import counted, cut, format_bytes, format_seconds, in_one_line
+from .tables import cut, format_seconds, in_one_line
 
 in_style = plt.style.context("xla_helpers.xla")
 
@@ -297,35 +297,7 @@ def plot_overview(results, *, ax=None, title: str = ""):
     return ax
 
 
-# Programs, calls and graphs
-
-
-@in_style
-def plot_program(program, ax, title):
-    """What `Program.plot` promises."""
-    names = [" + ".join(kernel.operations) for kernel in program.kernels]
-    ax = ax or _new_axes(1.0 + 0.45 * len(names))
-    read, written = _palette()[1][:2]
-    ax.axvline(0, color=PALE, linewidth=0.8)
-    for side, colour, heading, counts in (
-        (-1, read, "reads ", [kernel.bytes_read for kernel in program.kernels]),
-        (1, written, " writes", [kernel.bytes_written for kernel in program.kernels]),
-    ):
-        widths = [side * (count or 0) for count in counts]
-        bars = ax.barh(range(len(names)), widths, height=0.6, color=colour)
-        said = ["unknown" if count is None else format_bytes(count) for count in counts]
-        ax.bar_label(bars, said, padding=4, fontsize=SMALL)
-        ha = "right" if side < 0 else "left"
-        ax.text(0, -0.5, heading, color=colour, weight="bold", ha=ha)
-    _name_rows(ax, names, above=1.1)
-    ax.margins(x=0.25)  # room for the numbers
-    ax.set_xticks([])
-    ax.grid(False)
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
-    moved = "not all bytes known" if program.bytes is None else format_bytes(program.bytes)
-    ax.set_title(_plain(title or f"{program.mode}: {counted(len(names), 'kernel')}, {moved}"))
-    return ax
+# Checks, calls and graphs
 
 
 @in_style

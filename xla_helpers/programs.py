@@ -63,17 +63,6 @@ class Program(Table):
         """Bytes that all kernels read and write, each once; None where some cannot be known."""
         return _sum(count for k in self.kernels for count in (k.bytes_read, k.bytes_written))
 
-    def plot(self, *, ax=None, title: str = ""):
-        """The kernels as rows: bytes read to the left, bytes written to the right.
-
-        ax, title: made when not given.
-
-        Returns: the axes, for `picture`.
-        """
-        from .plots import plot_program
-
-        return plot_program(self, ax, title)
-
     def _title(self):
         traced = f"{counted(len(self.traced), 'operation')} traced, "
         return f"{self.mode}: {'' if self.mode == 'eager' else traced}{self._kernels_in_words()}"

@@ -13,7 +13,6 @@ from xla_helpers.checking import Check, Outcome
 from xla_helpers.comparisons import Comparison, Sweep
 from xla_helpers.compilations import Call, Reason
 from xla_helpers.logs import compilations_are_logged
-from xla_helpers.programs import Kernel, Program
 from xla_helpers.results import Result
 from xla_helpers.timing import Measurement
 
@@ -51,7 +50,7 @@ def jit(tf):
 @pytest.fixture(scope="session")
 def examples():
     """The functions below, and medians close together and far apart."""
-    makers = (comparison, sweep, result, program, log, graph, check, checks)
+    makers = (comparison, sweep, result, log, graph, check, checks)
     return SimpleNamespace(close=CLOSE, far=FAR, **{make.__name__: make for make in makers})
 
 
@@ -74,19 +73,6 @@ def sweep(**medians):
 
 def result(name="fused-sum", what="a sum", **seconds):
     return Result(name, what, "2026-11-21", {"processor": "P"}, (comparison(**seconds),))
-
-
-def program(kernels=3):
-    array = 4 << 20
-    long = tuple("broadcast multiply add select compare subtract".split())
-    return Program(
-        "XLA",
-        (
-            Kernel("multiply_add_fusion", ("multiply", "add"), 2 * array, array),
-            *[Kernel(f"fusion.{i}", long, array, array) for i in range(kernels - 2)],
-            Kernel("wrapped_reduce", ("reduce",), array, 4),
-        ),
-    )
 
 
 def log():

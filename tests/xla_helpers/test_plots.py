@@ -36,7 +36,6 @@ PLOTS = {
     "overview": lambda made, **own: xh.plot_overview(
         [made.result(what="many words " * 9, graph=r, XLA=1.0) for r in (0.01, 1, 100)], **own
     ),
-    "program": lambda made, **own: made.program(kernels=8).plot(**own),
     "calls": lambda made, **own: xh.CompilationLog.plot(made.log(), **own),
     "checks": lambda made, **own: xh.plot_checks(made.checks(), **own),
     "graph": lambda made, **own: xh.plot_graph(*made.graph(), **own),
@@ -95,7 +94,6 @@ def test_no_text_breaks_a_picture(examples, text):
     log = examples.log()
     seconds = {text: 0.003, "graph": 0.004, "XLA": 0.002}
     result = examples.result(name=text, what=text, **seconds)
-    kernels = [replace(kernel, operations=(text,)) for kernel in examples.program().kernels]
     log.calls[0] = replace(log.calls[0], reasons=(SimpleNamespace(plain=text),))
     check = examples.check(eager={"result": text}, XLA={"result": 1, "agrees": False})
     with warnings.catch_warnings():
@@ -105,7 +103,6 @@ def test_no_text_breaks_a_picture(examples, text):
             replace(examples.sweep(**seconds), name=text).plot("XLA", text, predicted={256: 2}),
             xh.plot_results(result),
             xh.plot_overview([result]),
-            replace(examples.program(), mode=text, kernels=tuple(kernels)).plot(),
             xh.CompilationLog.plot(log, title=text),
             xh.plot_checks({text: check}),
             xh.plot_graph({text: (text, text), "y": ("Add", None)}, [(text, "y")], outside=text),
@@ -266,19 +263,7 @@ def test_the_overview_has_a_line_for_each_ratio_the_slowest_first(examples):
         xh.plot_overview(left_out)
 
 
-# Programs, calls and graphs
-
-
-def test_a_program_shows_its_operations_and_bytes(examples, tf):
-    ax = examples.program().plot()
-    widths = [bar.get_width() for bar in ax.patches]
-    assert widths == [-8 << 20, -4 << 20, -4 << 20, 4 << 20, 4 << 20, 4]
-    assert {"reads", "writes", "8.39 MB", "4.19 MB", "4 B"} == set(words(ax))
-    assert rows(ax)[0] == "multiply + add" and rows(ax)[2] == "reduce"
-    assert ax.get_title(loc="left") == "XLA: 3 kernels, 25.2 MB"
-    ax = xh.inspect_program(tf.function(tf.strings.length), tf.constant("text")).plot()
-    assert "unknown" in words(ax) and [bar.get_width() for bar in ax.patches] == [0, 4]
-    assert ax.get_title(loc="left") == "graph: 1 kernel, not all bytes known"
+# Checks, calls and graphs
 
 
 def test_each_call_starts_where_the_last_one_ended_and_says_why(examples):

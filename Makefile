@@ -4,6 +4,8 @@
 # $(NAME), which the shell would read as its own text.
 BIN := .venv/bin
 export PYTHONUTF8 := 1
+# Without what Python compiled, each of a hundred processes compiles TensorFlow's files anew.
+export PYTHONDONTWRITEBYTECODE :=
 # Words on make's command line arrive letter by letter: make would take a $ in them for its own.
 GIVEN := PYTHON ACCELERATOR FOLDER NOTEBOOKS PARAMS MODEL RESULTS REPO XLA_RESULTS
 as-it-is = $(eval override $(1) := $$(value $(1)))$(eval export $(1))

@@ -11,29 +11,28 @@ from .results import Between, Result
 
 ENOUGH = 1.5  # times: a smaller ratio of two single calls decides nothing
 
-HOLDS, IN_PART, FAILS = "holds", "holds in part", "does not hold"
+HOLDS, FAILS = "holds", "does not hold"
 UNDECIDED, UNKNOWN = "undecided", "cannot be judged"
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A published sentence: `faster` is faster than `slower`, by `times` where it says so.
+    """A published sentence: `faster` is faster than `slower`.
 
+    It says nothing of how many times: a size does not carry over to another model.
     says: the sentence. faster, slower: labels of the comparison that it is held against.
     """
 
     says: str
     faster: str
     slower: str
-    times: float | None = None
 
     def judge(self, found: Comparison | Result) -> "Verdict":
         """Whether it holds for what was found: a `Comparison`, or a `Result` with all its runs.
 
-        It holds when the ratio is clear and the whole interval lies on its side of 1, and in part
-        when the interval also stays below half of a published ratio. With one sample there is no
-        interval, and only a ratio beyond `ENOUGH` decides. Several runs are judged one by one,
-        and decide only where they agree.
+        It holds when the ratio is clear and the whole interval lies on its side of 1. With one
+        sample there is no interval, and only a ratio beyond `ENOUGH` decides. Several runs are
+        judged one by one, and decide only where they agree.
         """
         runs = found.runs if isinstance(found, Result) else (found,)
         both = {self.faster, self.slower}
@@ -43,17 +42,14 @@ class Claim:
             return Verdict(self, UNKNOWN, missing=tuple(sorted(both - measured)))
         ratios = tuple(run.ratio(self.faster, self.slower) for run in judged)
         kinds = set(map(self._kind, ratios))
-        if len(kinds) > 1:
-            kinds = {IN_PART} if kinds == {HOLDS, IN_PART} else {UNDECIDED}
-        return Verdict(self, kinds.pop(), ratios)
+        return Verdict(self, kinds.pop() if len(kinds) == 1 else UNDECIDED, ratios)
 
-    def _kind(self, ratio):
+    @staticmethod
+    def _kind(ratio):
         if ratio.once:
             holds, fails = ratio.value > ENOUGH, ratio.value < 1 / ENOUGH
         else:
             holds, fails = ratio.clear and ratio.low > 1, ratio.clear and ratio.high < 1
-        if holds and self.times and ratio.bounded and ratio.high < self.times / 2:
-            return IN_PART
         return HOLDS if holds else FAILS if fails else UNDECIDED
 
 
@@ -61,8 +57,8 @@ class Claim:
 class Verdict:
     """What a comparison says of a claim.
 
-    kind: "holds", "holds in part", "does not hold", "undecided" or "cannot be judged". ratios: of
-    the claim's two labels, as measured here in each run. missing: labels that were not measured.
+    kind: "holds", "does not hold", "undecided" or "cannot be judged". ratios: of the claim's two
+    labels, as measured here in each run. missing: labels that were not measured.
     """
 
     claim: Claim
@@ -78,9 +74,7 @@ class Verdict:
             words, runs = f"{between} as {self.claim.slower}", f"{len(self.ratios)} runs"
         else:
             words, runs = self.ratios[0].against(self.claim.slower), "one run"
-        times = self.claim.times
-        published = f", published about {times:g}x" if times else ""
-        return f"{self.kind}, in {runs}: {self.claim.faster} is {words}{published}"
+        return f"{self.kind}, in {runs}: {self.claim.faster} is {words}"
 
 
 @dataclass(frozen=True)

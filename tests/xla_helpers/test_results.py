@@ -172,22 +172,19 @@ def test_places_are_files_and_folders_and_their_folders(folder, examples, tmp_pa
 # Claims
 
 SPREAD = (0.1, -0.1, 0.0, 0.15, -0.15, 0.05, -0.05)  # of seven rounds
-TWO = "XLA is 2.00x faster than eager [2.00, 2.00]"
 
 
 @pytest.mark.parametrize(
-    ("faster", "slower", "times", "kind", "words"),
+    ("faster", "slower", "kind", "words"),
     [
-        ("XLA", "eager", None, "holds", TWO),
-        ("XLA", "eager", 4, "holds", f"{TWO}, published about 4x"),
-        ("XLA", "eager", 100, "holds in part", f"{TWO}, published about 100x"),
-        ("eager", "XLA", None, "does not hold", "eager is 2.00x slower than XLA [2.00, 2.00]"),
-        ("same", "eager", None, "undecided", "same is not clearly different from eager [1.00"),
+        ("XLA", "eager", "holds", "XLA is 2.00x faster than eager [2.00, 2.00]"),
+        ("eager", "XLA", "does not hold", "eager is 2.00x slower than XLA [2.00, 2.00]"),
+        ("same", "eager", "undecided", "same is not clearly different from eager [1.00"),
     ],
 )
-def test_a_claim_is_judged_by_its_interval(examples, faster, slower, times, kind, words):
+def test_a_claim_is_judged_by_its_interval(examples, faster, slower, kind, words):
     measured = examples.comparison(eager=2.0, XLA=1.0, same=2.0)
-    verdict = xh.Claim("a claim", faster, slower, times).judge(measured)
+    verdict = xh.Claim("a claim", faster, slower).judge(measured)
     assert (verdict.kind, verdict.ratios) == (kind, (measured.ratio(faster, slower),))
     assert str(verdict).startswith(f"{kind}, in one run: {words}")
 
@@ -210,16 +207,15 @@ def test_the_whole_interval_lies_on_its_side(examples, samples, kind):
 
 
 @pytest.mark.parametrize(
-    ("ratios", "times", "kind", "words"),
+    ("ratios", "kind", "words"),
     [
-        ((1.5, 1.2, 1.3), None, "holds", "3 runs: XLA is 1.20x to 1.50x as fast as eager"),
-        ((0.5, 0.8), None, "does not hold", "2 runs: XLA is 0.50x to 0.80x as fast as eager"),
-        ((1.5, 0.8), None, "undecided", "2 runs: XLA is 0.80x to 1.50x as fast as eager"),
-        ((3.0, 1.5), 4, "holds in part", "2 runs: XLA is 1.50x to 3.00x as fast as eager, publi"),
+        ((1.5, 1.2, 1.3), "holds", "3 runs: XLA is 1.20x to 1.50x as fast as eager"),
+        ((0.5, 0.8), "does not hold", "2 runs: XLA is 0.50x to 0.80x as fast as eager"),
+        ((1.5, 0.8), "undecided", "2 runs: XLA is 0.80x to 1.50x as fast as eager"),
     ],
 )
-def test_several_runs_decide_where_they_agree(several, ratios, times, kind, words):
-    verdict = xh.Claim("a claim", "XLA", "eager", times).judge(several(*ratios))
+def test_several_runs_decide_where_they_agree(several, ratios, kind, words):
+    verdict = xh.Claim("a claim", "XLA", "eager").judge(several(*ratios))
     assert verdict.kind == kind and str(verdict).startswith(f"{kind}, in {words}")
 
 

@@ -64,6 +64,7 @@ def test_a_guess_is_a_slide_and_a_teacher_has_something_to_say(path):
         asks = cell.cell_type == "markdown" and GUESS in cell.source
         assert asks == bool(cell.metadata.get("say")), cell.id
         assert not asks or cell.metadata.slideshow.slide_type == "subslide", cell.id
+        assert cell.cell_type == "code" or cell.metadata.get("slideshow"), cell.id  # or a note
 
 
 def test_learners_see_neither_solutions_nor_outputs_and_unfold_answers(made):

@@ -278,15 +278,16 @@ def decide(
         check_positive(name, settings[name])
     fn = resolve(what.train_step if step else what)
     plan = _plan_of(batches, step)
-    checks, races = _look(fn, plan, settings)
+    checks, races, sums = _look(fn, plan, settings)
     bad = [_check(fn, _args(one, step), settings) for one in settings["worst"]]
-    sums = {shape: _longest_sum(fn, plan[shape].args, settings) for shape in races}
     return Decision(plan, checks, tuple(bad), races, settings["calls"], settings["floor"], sums)
 
 
 def _look(fn, plan, settings):
-    """The checks and the races of each shape for which there is time."""
-    checks, races, end = {}, {}, time.monotonic() + settings["budget"]
+    """Of each shape for which there is time: its check, its race, the longest sum XLA makes."""
+    import tensorflow as tf
+
+    checks, races, sums, end = {}, {}, {}, time.monotonic() + settings["budget"]
     for shape, one in plan.items():
         if checks and time.monotonic() > end:
             break
@@ -295,9 +296,12 @@ def _look(fn, plan, settings):
         if "graph" in found.errors:
             raise ValueError(f"the graph fails with {shape}: {found['graph'].short}")
         if settings["candidates"] or not _why_not_xla(found):
-            long = time.monotonic() - began > LONG
-            races[shape] = _race(fn, one, settings, FEW_ROUNDS if long else ROUNDS)
-    return checks, races
+            rounds = FEW_ROUNDS if time.monotonic() - began > LONG else ROUNDS
+            plain = python_of(fn)
+            modes = {"graph": tf.function(plain), "XLA": tf.function(plain, jit_compile=True)}
+            races[shape] = _race(modes, one, settings, rounds)
+            sums[shape] = _longest_sum(modes["XLA"], one.args, settings)
+    return checks, races, sums
 
 
 def _check(fn, args, settings):
@@ -310,14 +314,10 @@ def _longest_sum(fn, args, settings):
 
     if not tf.__version__.startswith("2.21.") or tf.config.list_physical_devices("GPU"):
         return 0
-    return longest_sum(tf.function(python_of(fn), jit_compile=True), *args, **settings["kwargs"])
+    return longest_sum(fn, *args, **settings["kwargs"])
 
 
-def _race(fn, one, settings, rounds):
-    import tensorflow as tf
-
-    plain = python_of(fn)
-    modes = {"graph": tf.function(plain), "XLA": tf.function(plain, jit_compile=True)}
+def _race(modes, one, settings, rounds):
     return compare(
         modes | dict(settings["candidates"]),
         *one.args,

@@ -194,12 +194,12 @@ def test_a_gpu_that_tensorflow_does_not_see_stops_it(project, tmp_path):
 
 @pytest.fixture
 def deciding(project):
-    """The last notebook has a lesson, and what is left without it."""
+    """The notebook that decides has a lesson, and what is left without it."""
     shutil.copytree(ROOT / "tools/page", project / "tools/page")
     (project / "mine.py").write_text("")
     path = save(
         project,
-        "04_d",
+        "04_decide_for_your_model",
         'model: str = ""  # yours\nexpect: str = ""  # the verdict',
         "raise SystemExit('the lesson ran')",
         "print('XLA for', model)",
@@ -213,7 +213,7 @@ def deciding(project):
     return project
 
 
-def test_a_decision_is_a_page_of_the_last_notebook_without_its_lesson(deciding):
+def test_a_decision_is_a_page_of_a_notebook_without_its_lesson(deciding):
     done = run(deciding, "--decide", "mine.py:make")
     assert done.returncode == 0, done.stderr
     verdict = f"XLA for {deciding}/mine.py:make"

@@ -1,7 +1,7 @@
 """Execute the notebooks with papermill, one after the other: copies in build/, or in place.
 
-A notebook that fails stops no other one; what failed is told in the end. With --decide the last
-notebook runs for a model of yours, without its lesson, and becomes a page in build/decide.
+A notebook that fails stops no other one; what failed is told in the end. With --decide the notebook
+of that name runs for a model of yours, without its lesson, and becomes a page in build/decide.
 """
 
 import argparse
@@ -23,8 +23,10 @@ from xla_helpers.startup import unseen_gpu
 
 START = Path.cwd()
 os.chdir(Path(__file__).resolve().parents[1])  # papermill reads a brace in a path as a parameter
-BUILD = Path("build")
-EVERY = sorted(Path("notebooks").glob("*.ipynb"))
+BUILD, REPORT = Path("build"), Path("tools/report.ipynb")
+# In order, and last the one that reads what all others recorded.
+EVERY = sorted(Path("notebooks").glob("*.ipynb"), key=lambda p: ("compare_your" in p.stem, p))
+DECIDING = next((path for path in EVERY if "decide_for_your_model" in path.stem), None)
 PAPERMILL = {
     "kernel_name": "python3",
     "progress_bar": False,
@@ -55,7 +57,8 @@ def main(words):
         sys.exit(f"run: {unseen} To go on without it, add --without-gpu.")
     try:
         deciding = options.decide is not None
-        paths = [EVERY[-1]] if deciding else sorted(set(map(meant_by, options.notebooks))) or EVERY
+        named = {DECIDING} if deciding else set(map(meant_by, options.notebooks))
+        paths = [path for path in [*EVERY, REPORT] if path in named] or EVERY
         jobs = {path: values_for(path, options.p) for path in paths}
     except (ValueError, yaml.YAMLError) as error:
         top.error(" ".join(str(error).split()))
@@ -65,7 +68,7 @@ def main(words):
         file, _, function = options.decide.rpartition(":")
         if not Path(START, file).is_file():
             top.error(f"no file for {options.decide!r}; write MODEL=my_model.py:make")
-        return decide(Path(START, file), function, jobs[EVERY[-1]])
+        return decide(Path(START, file), function, jobs[DECIDING])
     if options.p and not options.notebooks:
         jobs = {path: values for path, values in jobs.items() if values}
     return run_all(jobs, options.in_place)
@@ -73,7 +76,7 @@ def main(words):
 
 def meant_by(name):
     """The notebook of this number, name or file."""
-    for path in [*EVERY, Path("tools/report.ipynb")]:
+    for path in [*EVERY, REPORT]:
         if Path(name).stem == path.stem or name.zfill(2) == path.name[:2]:
             return path
     raise ValueError(f"no notebook {name}; there are {', '.join(p.stem for p in EVERY)}")
@@ -100,7 +103,7 @@ def decide(file, function, values):
     file, function: that make the model. values: of the notebook's parameters.
     """
     values |= {"model": f"{file.resolve()}:{function}"}
-    lesson = nbformat.read(EVERY[-1], as_version=4)
+    lesson = nbformat.read(DECIDING, as_version=4)
     question = new_markdown_cell(f"# Does XLA pay for {file.name}:{function}?")
     page_cells = [c for c in lesson.cells if "lesson" not in c.metadata.get("tags", [])]
     lesson.cells = [question, *page_cells]

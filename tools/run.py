@@ -14,12 +14,15 @@ import sys
 import time
 from pathlib import Path
 
-import nbformat
-import papermill
 import yaml
-from nbformat.v4 import new_markdown_cell
 
 from xla_helpers.startup import unseen_gpu
+
+sys.modules["rfc3987_syntax"] = None  # jsonschema's grammar of addresses: four seconds to read
+
+import nbformat  # noqa: E402
+import papermill  # noqa: E402
+from nbformat.v4 import new_markdown_cell  # noqa: E402
 
 START = Path.cwd()
 os.chdir(Path(__file__).resolve().parents[1])  # papermill reads a brace in a path as a parameter

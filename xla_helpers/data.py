@@ -11,7 +11,9 @@ from .tables import cut
 BUNDLED = "tiny-gpt2"
 """The GPT-2 that ships with this package: two layers, trained on the `corpus.txt` beside it."""
 
-FILES = ["*.json", "*.txt", "*.model", "tf_model.h5", "model.safetensors"]  # of a checkpoint
+# Of a checkpoint. Most files called model.safetensors hold PyTorch's names, and the TensorFlow
+# classes of Transformers prefer them, but cannot read them (huggingface/transformers#40028).
+FILES = ["*.json", "*.txt", "*.model", "tf_model.h5"]
 
 
 def find_checkpoint(name: str = BUNDLED) -> Path:

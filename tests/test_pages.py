@@ -13,6 +13,7 @@ import nbformat
 import pytest
 
 import xla_helpers as xh
+from tools.overview import notebook_of
 from xla_helpers.tables import format_seconds
 
 ROOT = Path(__file__).parents[1]
@@ -64,14 +65,15 @@ def test_notebooks_show_what_was_recorded():
     """Each its own medians or a ratio of them, and 12 both ends of the README's picture."""
     results, skipped = xh.read_results(ROOT / "results")
     assert results and not skipped
-    names = {path: re.findall(r'record\(f?\\"([a-z-]+)', path.read_text()) for path in NOTEBOOKS}
     for result in results:
-        (shown,) = [outputs(p) for p in NOTEBOOKS if result.name.startswith(tuple(names[p]))]
+        shown = outputs(notebook_of(result))
         found = result.comparison
         first, *others = found.measurements
-        ratios = [result.xla_against_graph, *(found.ratio(label, first) for label in others)]
+        ratios = [(found.ratio(label, first), first) for label in others]
+        ratios += [(result.xla_against_graph, "graph")] if result.xla_against_graph else []
         medians = [format_seconds(row.median) for row in found.measurements.values()]
-        assert all(x in shown for x in medians) or any(repr(x) in shown for x in ratios)
+        words = [text for ratio, rival in ratios for text in (repr(ratio), ratio.against(rival))]
+        assert all(x in shown for x in medians) or any(text in shown for text in words)
     ratios = {result.what: result.xla_against_graph for result in results}
     ends = sorted((ratio.value, repr(ratio), what) for what, ratio in ratios.items() if ratio)
     for _, ratio, what in (ends[0], ends[-1]):

@@ -20,7 +20,9 @@ def main():
     picture = xh.picture(xh.plot_overview([result for result, _ in rows]), alt=alt)
     (ROOT / "README.png").write_bytes(picture.png)
     table = "\n".join(
-        f"| {plain(result.what)} | {ratio!r} | {notebook_of(result)} |" for result, ratio in rows
+        f"| {plain(result.what)} | {ratio!r} | [{path.name[:2]}](notebooks/{path.name}) |"
+        for result, ratio in rows
+        for path in [notebook_of(result)]
     )
     made = f"""
 ![{plain(alt)}](README.png)
@@ -41,12 +43,15 @@ def main():
 
 
 def notebook_of(result):
-    """A link to the notebook that recorded a result, whose name it gives, or how that begins."""
-    for path in ROOT.glob("notebooks/*.ipynb"):
-        names = re.findall(r'record\(f?\\"([a-z-]+)', path.read_text(encoding="utf-8"))
-        if result.name.startswith(tuple(names)):
-            return f"[{path.name[:2]}](notebooks/{path.name})"
-    raise ValueError(f"no notebook records {result.name}")
+    """The one notebook that recorded a result: it gives its name, or its beginning up to a dash."""
+
+    def records(path):
+        for name in re.findall(r'record\(f?\\"([a-z-]+)', path.read_text(encoding="utf-8")):
+            if result.name == name or name.endswith("-") and result.name.startswith(name):
+                return True
+
+    (path,) = filter(records, ROOT.glob("notebooks/*.ipynb"))
+    return path
 
 
 def plain(text):

@@ -17,7 +17,7 @@ class Found(dict):
     """A check of which every mode agrees, or what is said otherwise."""
 
     unsupported = vanished = ()
-    undecided = ""
+    undecided, longest_sum = "", 0
 
     def __init__(self, **otherwise):
         super().__init__(XLA=SimpleNamespace(agrees=True))

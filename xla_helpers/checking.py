@@ -17,6 +17,7 @@ from .operations import (
     checks_in,
     draws_in,
     effects_in,
+    longest_sum_in,
     operations_in,
     refused_by_keras,
     unsupported_in,
@@ -24,7 +25,7 @@ from .operations import (
 from .state import State
 from .tables import Table, counted, cut, some, tabulate
 from .targets import as_tensors, name_of, python_of, resolve
-from .trials import difference_between, run, trace
+from .trials import difference_between, differs_from_itself, run, trace
 from .validation import check_tolerance
 
 SHOWN = 64  # characters of an outcome in a table
@@ -67,8 +68,9 @@ class Check(Table):
     others of the graph that it has no code for. switched_off: the layers because of which Keras
     leaves XLA out when it decides. vanished: the checks that XLA leaves out, by name. draws: the
     operations that draw random numbers. not_put_back: those that may change for good what is no
-    variable. undecided: why nothing was compared, or other numbers say nothing; else empty.
-    tolerance: the relative difference that was allowed.
+    variable. longest_sum: how many floats the graph's longest sum adds up to one. undecided: why
+    nothing was compared, or other numbers say nothing; else empty. tolerance: the relative
+    difference that was allowed.
     """
 
     function: str
@@ -78,6 +80,7 @@ class Check(Table):
     vanished: tuple[str, ...] = ()
     draws: tuple[Draw, ...] = ()
     not_put_back: tuple[Place, ...] = ()
+    longest_sum: int = 0
     undecided: str = ""
     tolerance: float = TOLERANCE
 
@@ -225,8 +228,8 @@ def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Che
         outcomes = {m: _outcome(m, trial, first, state, tolerance) for m, trial in trials.items()}
         layers = layers_of(fn)
         draws = draws_in(found, layers)
-        again = (run(one, *call) for one in (graph, tf.function(plain)))
-        undecided = _undecided(trials, outcomes, again, draws, state, tolerance)
+        later = (run(one, *call) for one in (graph, tf.function(plain)))
+        undecided = _undecided(trials, outcomes, later, draws, state, tolerance)
     return Check(
         function=name_of(fn),
         outcomes=outcomes,
@@ -235,6 +238,7 @@ def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Che
         vanished=checks_in(found),
         draws=draws,
         not_put_back=effects_in(found, layers),
+        longest_sum=longest_sum_in(found),
         undecided=undecided,
         tolerance=tolerance,
     )
@@ -258,19 +262,16 @@ def _outcome(mode, trial, first, state, tolerance):
     return Outcome(mode, *kept, difference, agrees)
 
 
-def _undecided(trials, outcomes, again, draws, state, tolerance):
-    """Why nothing was compared, or why it says nothing; "". again: the graph, called and traced."""
+def _undecided(trials, outcomes, later, draws, state, tolerance):
+    """Why nothing was compared, or why it says nothing; "". later: the graph, again and anew."""
     if all(trial.error is not None for trial in trials.values()):
         return "it fails in every mode, so look at the arguments first"
     if not any(trial.holds_something for trial in trials.values()):
         return "it returns nothing and changes no variable"
     if all(outcome.agrees or outcome.difference is None for outcome in outcomes.values()):
         return ""
-    for trial, how in zip(again, ("called again", "traced anew"), strict=True):
-        difference = difference_between(trial, trials["graph"], state, equal_nan=True)
-        if not difference.within(tolerance):
-            words = difference.describe("its", "the first time")
-            return f"the graph differs from itself: {how}, {words}"
+    if why := differs_from_itself(trials["graph"], later, state, tolerance, "its"):
+        return f"the graph differs from itself: {why}"
     return f"it draws random numbers ({_list(draws)}), each mode perhaps its own" if draws else ""
 
 

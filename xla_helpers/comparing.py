@@ -19,7 +19,7 @@ from .state import State
 from .tables import counted, some
 from .targets import is_traced, python_of, resolve
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block
-from .trials import difference_between, run, trace, unpaired
+from .trials import difference_between, differs_from_itself, run, trace, unpaired
 from .validation import check_count, check_not_negative, check_positive, check_tolerance
 
 NARROW = 0.05  # width of an interval beside its ratio, at which there are rounds enough
@@ -166,14 +166,11 @@ class _FirstCalls:
         """Why other results say nothing, in a sentence; empty when they do say something."""
         label = self.control
         fn, first = self._functions[label], self.trials[label]
-        second, anew = run(fn, *self._given), run(_anew(fn), *self._given)
-        for how, again in (("called twice", second), ("traced anew", anew)):
-            itself = difference_between(again, first, self._state, equal_nan=True)
-            if not itself.within(tolerance):
-                words = itself.describe(f"{label}'s", "the first time")
-                return f"Results were not compared: {how}, {words}."
-        drawn = ", ".join(sorted(self._drawn(second)))
-        return drawn and f"Results were not compared: random numbers are drawn ({drawn})."
+        later = [run(one, *self._given) for one in (fn, _anew(fn))]
+        why = differs_from_itself(first, later, self._state, tolerance, f"{label}'s")
+        if not why and (drawn := ", ".join(sorted(self._drawn(later[0])))):
+            why = f"random numbers are drawn ({drawn})"
+        return why and f"Results were not compared: {why}."
 
     def _drawn(self, second):
         """The kinds of operations that draw random numbers, in graphs and in the second call.

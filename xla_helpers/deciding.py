@@ -6,14 +6,13 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from .agreement import TOLERANCE
 from .checking import Check, check
 from .comparing import compare
 from .comparisons import Comparison
-from .programs import longest_sum
 from .ratios import Ratio
 from .startup import describe_machine
 from .tables import counted, some
@@ -56,8 +55,7 @@ class Decision:
     plan: shape in words to `Shape`, the most frequent first. checks: shape to `Check`. worst: the
     checks of inputs that should fail. races: shape to `Comparison`, where there was time. calls:
     how many there will be. floor: how many times faster than the graph all of them together must
-    be, first calls included, to be worth it. sums: shape to how many numbers XLA adds up one after
-    the other, where it does.
+    be, first calls included, to be worth it.
     """
 
     plan: Mapping[str, Shape]
@@ -66,7 +64,6 @@ class Decision:
     races: Mapping[str, Comparison]
     calls: int
     floor: float
-    sums: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def candidates(self) -> list[str]:
@@ -227,8 +224,8 @@ class Decision:
         vanished = dict.fromkeys(name for found in self.checks.values() for name in found.vanished)
         if vanished and self.label != "graph":
             yield f"Mind: XLA leaves out {some(list(vanished), 3)}."
-        longest = max(self.sums.values(), default=0)
-        if longest > MANY and self.label != "graph":
+        longest = max(found.longest_sum for found in self.checks.values())
+        if longest > MANY and self.label != "graph" and _adds_one_by_one():
             yield (
                 f"Mind: this program adds {longest:,} numbers in one sum; TensorFlow 2.21's XLA "
                 "adds so many one after the other: see notebook 08."
@@ -278,16 +275,16 @@ def decide(
         check_positive(name, settings[name])
     fn = resolve(what.train_step if step else what)
     plan = _plan_of(batches, step)
-    checks, races, sums = _look(fn, plan, settings)
+    checks, races = _look(fn, plan, settings)
     bad = [_check(fn, _args(one, step), settings) for one in settings["worst"]]
-    return Decision(plan, checks, tuple(bad), races, settings["calls"], settings["floor"], sums)
+    return Decision(plan, checks, tuple(bad), races, settings["calls"], settings["floor"])
 
 
 def _look(fn, plan, settings):
-    """Of each shape for which there is time: its check, its race, the longest sum XLA makes."""
+    """Of each shape for which there is time: its check, and its race."""
     import tensorflow as tf
 
-    checks, races, sums, end = {}, {}, {}, time.monotonic() + settings["budget"]
+    checks, races, end = {}, {}, time.monotonic() + settings["budget"]
     for shape, one in plan.items():
         if checks and time.monotonic() > end:
             break
@@ -299,34 +296,27 @@ def _look(fn, plan, settings):
             rounds = FEW_ROUNDS if time.monotonic() - began > LONG else ROUNDS
             plain = python_of(fn)
             modes = {"graph": tf.function(plain), "XLA": tf.function(plain, jit_compile=True)}
-            races[shape] = _race(modes, one, settings, rounds)
-            sums[shape] = _longest_sum(modes["XLA"], one.args, settings)
-    return checks, races, sums
+            races[shape] = compare(
+                modes | dict(settings["candidates"]),
+                *one.args,
+                rounds=rounds,
+                budget=settings["budget"] / 4 * one.share,
+                tolerance=settings["tolerance"],
+                strict=False,
+                **settings["kwargs"],
+            )
+    return checks, races
 
 
 def _check(fn, args, settings):
     return check(fn, *args, tolerance=settings["tolerance"], **settings["kwargs"])
 
 
-def _longest_sum(fn, args, settings):
-    """Of the sums that XLA makes one after the other, as that of TensorFlow 2.21 for processors."""
+def _adds_one_by_one():
+    """Whether this is the version whose XLA for processors adds long sums one after the other."""
     import tensorflow as tf
 
-    if not tf.__version__.startswith("2.21.") or tf.config.list_physical_devices("GPU"):
-        return 0
-    return longest_sum(fn, *args, **settings["kwargs"])
-
-
-def _race(modes, one, settings, rounds):
-    return compare(
-        modes | dict(settings["candidates"]),
-        *one.args,
-        rounds=rounds,
-        budget=settings["budget"] / 4 * one.share,
-        tolerance=settings["tolerance"],
-        strict=False,
-        **settings["kwargs"],
-    )
+    return tf.__version__.startswith("2.21.") and not tf.config.list_physical_devices("GPU")
 
 
 def _labels(race):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from .operations import HOLDERS, called_by
 from .state import variables_kept
 from .tables import Bytes, Table, counted, format_bytes
-from .targets import as_tensors, is_traced, resolve
+from .targets import is_traced, resolve
 
 NOT_KERNELS = frozenset(
     """
@@ -287,37 +287,6 @@ def optimised_module(fn: Callable, /, *args, **kwargs):
     args, kwargs = with_defaults(fn, args, kwargs)
     compiler_ir = fn.experimental_get_compiler_ir(*args, **kwargs)
     return HloProto.FromString(compiler_ir("optimized_hlo_proto_serialized")).hlo_module
-
-
-def longest_sum(fn: Callable, /, *args, **kwargs) -> int:
-    """How many numbers the longest sum of floats adds up, in the program that XLA is given.
-
-    fn: a `tf.function` with ``jit_compile=True``.
-
-    Returns: 0 where there is none, and where XLA refuses the program.
-    """
-    from tensorflow.compiler.xla.service.hlo_pb2 import HloModuleProto
-
-    try:
-        args, kwargs = with_defaults(fn, as_tensors(args), as_tensors(kwargs))
-        stages = fn.experimental_get_compiler_ir(*args, **kwargs)
-        module = HloModuleProto.FromString(stages("hlo_serialized"))
-    except Exception:  # whatever TensorFlow and XLA have against it
-        return 0
-    computations = {computation.id: computation for computation in module.computations}
-    return max((n for one in computations.values() for n in _added(one, computations)), default=0)
-
-
-def _added(computation, computations):
-    """How many numbers become one, of each sum of floats in a computation."""
-    from tensorflow.compiler.xla.xla_data_pb2 import BF16, F16, F32
-
-    sizes = {x.id: math.prod(x.shape.dimensions) for x in computation.instructions}
-    for x in computation.instructions:
-        if x.opcode == "reduce" and x.shape.element_type in (BF16, F16, F32):
-            reducer = computations[x.called_computation_ids[0]]
-            if "add" in [inner.opcode for inner in reducer.instructions]:
-                yield sizes[x.operand_ids[0]] // max(1, sizes[x.id])
 
 
 def _instructions(computation, computations):

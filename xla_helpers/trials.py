@@ -92,6 +92,18 @@ def difference_between(
     return replace(worst, zeros=sum((one.zeros for one in found), ()))
 
 
+def differs_from_itself(first: Trial, later, state: State, tolerance: float, whose: str) -> str:
+    """How a function's later results differ from its first one, in words; "" where they do not.
+
+    later: the trial of calling it again, and that of tracing it anew. whose: result it is.
+    """
+    for trial, how in zip(later, ("called again", "traced anew"), strict=True):
+        difference = difference_between(trial, first, state, equal_nan=True)
+        if not difference.within(tolerance):
+            return f"{how}, {difference.describe(whose, 'the first time')}"
+    return ""
+
+
 def unpaired(trial: Trial, reference: Trial, state: State) -> bool:
     """Whether two changed variables of their own, which did not begin equal."""
     if not _apart(trial, reference):

@@ -388,7 +388,7 @@ def test_a_control_that_differs_from_itself_says_how(tf):
     numbers = iter(range(10**9))
     candidates = {"one": lambda: next(numbers), "other": lambda: next(numbers)}
     c = xh.compare(candidates, **QUICK)
-    assert c.failures == {} and "called twice, one's result differs from the first time" in title(c)
+    assert c.failures == {} and "called again, one's result differs from the first time" in title(c)
     drawn = tf.function(lambda: tf.constant(next(numbers)))
     c = xh.compare({"graph": drawn, "other": lambda: 0}, **QUICK)
     assert c.failures == {} and "traced anew, graph's result differs" in title(c)

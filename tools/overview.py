@@ -19,11 +19,7 @@ def main():
     alt = f"How many times faster XLA is than the graph, with intervals: from {ends}"
     picture = xh.picture(xh.plot_overview([result for result, _ in rows]), alt=alt)
     (ROOT / "README.png").write_bytes(picture.png)
-    table = "\n".join(
-        f"| {plain(result.what)} | {ratio!r} | [{path.name[:2]}](notebooks/{path.name}) |"
-        for result, ratio in rows
-        for path in [notebook_of(result)]
-    )
+    table = "\n".join(f"| {plain(x.what)} | {ratio!r} | {link_to(x)} |" for x, ratio in rows)
     made = f"""
 ![{plain(alt)}](README.png)
 
@@ -40,6 +36,11 @@ def main():
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
     readme.write_text(PART.sub(lambda part: part[1] + made + part[2], text), encoding="utf-8")
+
+
+def link_to(result):
+    name = notebook_of(result).name
+    return f"[{name[:2]}](notebooks/{name})"
 
 
 def notebook_of(result):

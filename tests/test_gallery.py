@@ -9,7 +9,6 @@ import pytest
 import xla_helpers as xh
 from tests.gallery import BROUGHT, GALLERY, Model, by_name
 
-ROOT = str(__file__).rpartition("/tests/")[0]
 BRIEF = {"rounds": 2, "block": 1e-9, "budget": 0}
 STATEFUL = [model for model in GALLERY if model.truth == "same" and model.changes]
 COMPARED = [m for m in GALLERY if m.python and (m.changes or m.truth != "same")]
@@ -185,53 +184,6 @@ def test_a_comparison_times_nothing_that_differs(tf, model):
         assert "not XLA" not in str(comparison)
 
 
-def test_what_differs_is_an_error_in_the_end(tf):
-    candidates = {"once": tf.function(lambda x: x), "twice": tf.function(lambda x: 2 * x)}
-    with pytest.raises(xh.ComparisonError, match="twice"):
-        xh.compare(candidates, tf.ones([3]), **BRIEF)
-
-
-def test_a_row_that_is_called_xla_and_is_not(tf):
-    candidates = {"graph": tf.function(tf.tanh), "XLA": tf.function(tf.tanh)}
-    comparison = xh.compare(candidates, tf.ones([3]), **BRIEF)
-    assert timed(comparison)["XLA"] == "graph" and "not XLA" in str(comparison)
-
-
-def test_another_change_of_a_variable_is_another_result(tf):
-    """Both return nothing, and one forgets a step."""
-    total = tf.Variable(0.0, name="total")
-    candidates = {"once": lambda: total.assign_add(1.0) and None, "never": lambda: None}
-    comparison = xh.compare(candidates, strict=False, **BRIEF)
-    assert list(timed(comparison)) == ["once"] and "total" in str(comparison)
-    assert total.numpy() == 0
-
-
-def test_steps_may_have_variables_of_their_own(tf):
-    """Two copies of one step: each changes its own, and neither is the other's failure."""
-    copies = [by_name("a_step_of_descent_by_hand").build(tf) for _ in range(2)]
-    (graph, args, _), (compiled, _, _) = copies
-    candidates = {"graph": tf.function(graph), "XLA": tf.function(compiled, jit_compile=True)}
-    assert list(timed(xh.compare(candidates, *args, strict=False, **BRIEF))) == list(candidates)
-
-
-def test_sizes_do_not_add_up_in_a_variable(tf):
-    total = tf.Variable(0.0, name="total")
-
-    def add(x):
-        total.assign_add(tf.reduce_sum(x))
-        return total.read_value()
-
-    candidates = {"graph": tf.function(add), "XLA": tf.function(add, jit_compile=True)}
-    xh.sweep(lambda size: (candidates, [tf.ones([size])]), [2, 3], **BRIEF)
-    assert total.numpy() == 0
-
-
-def test_a_large_number_hides_no_small_one():
-    """Such as the -1e9 of a mask beside a loss."""
-    one, other = ({"loss": np.float32(loss), "mask": np.float32([-1e9])} for loss in (0.5, 3.0))
-    assert "loss" in str(xh.largest_difference(one, other))
-
-
 # What the others make of some
 
 
@@ -250,43 +202,6 @@ def test_a_program_is_that_of_the_mode_that_runs(tf, name, mode):
     assert xh.inspect_program(fn, *args, **kwargs).mode == mode
     xh.measure(fn, *args, rounds=2, block=1e-9, **kwargs)
     assert moved(variables) == []
-
-
-def compilations(root):
-    """How often each call of some models compiled. It runs in another process, for its log."""
-    import sys
-
-    sys.path.insert(0, root)
-    import numpy as np
-
-    import xla_helpers as xh
-
-    xh.prepare_tensorflow()
-    import tensorflow as tf
-
-    from tests.gallery import by_name
-
-    wrapper, words, own = xh.CompilationLog(), xh.CompilationLog(), xh.CompilationLog()
-    fn, args, kwargs = by_name("a_wrapper_of_a_compiled_function").build(tf)
-    for _ in range(2):
-        wrapper.call(fn, *map(tf.constant, args), **kwargs)
-    network = tf.function(by_name("words_of_varying_length").build(tf)[0], jit_compile=True)
-    for length in (3, 5, 3):
-        words.call(network, tf.constant(np.ones([2, length], "int32")))
-    with xh.watch_compilations() as watched:
-        network(tf.ones([2, 4], tf.int32))
-    tower, args, _ = by_name("a_subclassed_model").build(tf)
-    tower.compile(jit_compile=True)
-    for _ in range(2):
-        own.call(tower.predict, *args, verbose=0)
-    counts = [[call.compilations for call in log.calls] for log in (wrapper, words, own)]
-    return {"counts": counts, "watched": len(watched), "words": str(words)}
-
-
-def test_each_new_shape_is_compiled_once():
-    found = xh.run_in_process(compilations, ROOT).value
-    assert found["counts"] == [[1, 0], [1, 1, 0], [1, 0]] and found["watched"] == 1
-    assert "shape" in found["words"]
 
 
 # What is decided

@@ -26,7 +26,6 @@ COLAB_AT_LEAST = {
     "networkx": "3.2",
     "platformdirs": "4.2",
     "tabulate": "0.9.0",
-    "tqdm": "4.66.1",
 }
 NEW_ON_COLAB = {"msgspec"}  # and it asks for no others
 PLACEHOLDER = "OWNER/xla-tensorflow-notebooks"

@@ -8,7 +8,7 @@ from .data import find_checkpoint, load_digits
 
 # Measure and compare
 from .timing import Measurement, measure
-from .comparing import compare, sweep
+from .comparing import compare
 from .comparisons import Comparison, ComparisonError
 from .agreement import largest_difference
 
@@ -41,6 +41,7 @@ from .plots import (
     plot_checks,
     plot_graph,
     plot_overview,
+    plot_ratios,
     plot_results,
     seconds_axis,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "plot_checks",
     "plot_graph",
     "plot_overview",
+    "plot_ratios",
     "plot_results",
     "prepare_tensorflow",
     "profile",
@@ -85,7 +87,6 @@ __all__ = [
     "replay_bug_report",
     "run_in_process",
     "seconds_axis",
-    "sweep",
     "tabulate",
     "watch_compilations",
     "write_bug_report",

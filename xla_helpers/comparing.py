@@ -2,17 +2,15 @@
 
 import math
 import random
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from tqdm import tqdm
 
 from .agreement import TOLERANCE
-from .comparisons import Comparison, ComparisonError, Sweep
+from .comparisons import Comparison, ComparisonError
 from .errors import headline
 from .ratios import median_ratio
 from .state import State
@@ -281,40 +279,3 @@ class _Race:
         except Exception as error:  # whatever a reader's function raises
             self.failures[label] = headline(error)
             del self.samples[label]
-
-
-def sweep(make: Callable, sizes: Iterable, *, name: str = "size", **options) -> Sweep:
-    """Run `compare` for each size, with a progress bar.
-
-    make: takes a size and returns ``(candidates, args)``. sizes: numbers. name: what they are,
-    with a unit. options: passed on to `compare`. Introduced in notebook 01.
-
-    Returns: a `Sweep`.
-    Raises: ComparisonError after the last size, when `make` or a candidate failed at one of them.
-
-    >>> def sums(length):
-    ...     return {"list": sum, "tuple": lambda x: sum(tuple(x))}, [list(range(length))]
-    >>> by_length = sweep(sums, [10, 100], name="length", rounds=3)
-    >>> by_length.labels, list(by_length.comparisons)
-    (['list', 'tuple'], [10, 100])
-    """
-    comparisons, failures = {}, {}
-    for size in _progress(sizes, name):
-        try:
-            candidates, args = make(size)
-            found = compare(candidates, *args, strict=False, **options)
-        except Exception as error:  # too large for the memory, say; the other sizes still count
-            failures[f"{name} {size}"] = headline(error)
-            continue
-        comparisons[size] = found
-        failures |= {f"{label} at {name} {size}": why for label, why in found.failures.items()}
-    result = Sweep(name, comparisons, failures)
-    if failures:
-        raise ComparisonError(result)
-    return result
-
-
-def _progress(items, name):
-    """A bar on standard output, for people: in a terminal or a notebook, and gone at the end."""
-    watched = sys.stdout.isatty() or "ipykernel" in sys.modules
-    return tqdm(items, desc=name, leave=False, file=sys.stdout, disable=not watched)

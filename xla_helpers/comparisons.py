@@ -17,7 +17,7 @@ from .timing import Measurement
 class ComparisonError(RuntimeError):
     """A candidate failed or gave another result.
 
-    found: the `Comparison` or the `Sweep` of all that was measured anyway.
+    found: the `Comparison` of all that was measured anyway.
     """
 
     def __init__(self, found):
@@ -164,58 +164,3 @@ class Comparison(Table):
         """Why a row is not what its label says; empty when it is, or says nothing."""
         claimed = mode_of(label)
         return self.evidence[label].unlike(claimed) if claimed and label in self.evidence else ""
-
-
-@dataclass(frozen=True, repr=False)
-class Sweep(Table):
-    """Comparisons over sizes, shown by medians and the ratios of the last label to all others.
-
-    name: what the sizes are. comparisons: size to `Comparison`. failures: the reason for which a
-    size was not compared, or a candidate not timed, by what failed.
-    """
-
-    name: str
-    comparisons: dict[float, Comparison]
-    failures: dict[str, str] = field(default_factory=dict)
-
-    def __getitem__(self, size) -> Comparison:
-        return self.comparisons[size]
-
-    @property
-    def as_labelled(self) -> bool:
-        """Whether every row of every size ran in the mode that its label names."""
-        return all(comparison.as_labelled for comparison in self.comparisons.values())
-
-    @property
-    def labels(self) -> list[str]:
-        """The labels measured at every size."""
-        found = [list(comparison.measurements) for comparison in self.comparisons.values()] or [[]]
-        return [label for label in found[0] if all(label in labels for labels in found)]
-
-    def plot(
-        self, label: str, baseline: str | None = None, *, predicted=None, ax=None, title: str = ""
-    ):
-        """How many times faster `label` is than `baseline` at each size, with intervals.
-
-        baseline: by default the first label. predicted: size to the ratio that was expected,
-        drawn as a dashed line. ax, title: made when not given.
-
-        Returns: the axes, for `picture`.
-        """
-        from .plots import plot_ratios
-
-        return plot_ratios(self, label, baseline or self.labels[0], predicted, ax, title)
-
-    def _title(self):
-        return f"Median seconds per call over {self.name}."
-
-    def _columns(self):
-        labels = self.labels
-        ratios = [f"{labels[-1]} against {rival}" for rival in labels[:-1]]
-        return [self.name, *labels, *ratios]
-
-    def _rows(self):
-        labels = self.labels
-        for size, found in self.comparisons.items():
-            medians = [Seconds(found[label].median) for label in labels]
-            yield [size, *medians, *(repr(found.ratio(labels[-1], x)) for x in labels[:-1])]

@@ -200,24 +200,39 @@ def plot_comparison(comparison, predicted, limits, ax, title):
 
 
 @in_style
-def plot_ratios(sweep, label, baseline, predicted, ax, title):
-    """What `Sweep.plot` promises."""
+def plot_ratios(
+    races: dict,
+    label: str,
+    baseline: str,
+    *,
+    sizes: str = "size",
+    predicted: dict | None = None,
+    ax=None,
+    title: str = "",
+):
+    """How many times faster `label` is than `baseline` in each of several races, with intervals.
+
+    races: size to `Comparison`. sizes: what the sizes are. predicted: size to the ratio that was
+    expected, drawn as a dashed line. ax, title: made when not given. Introduced in notebook 01.
+
+    Returns: the axes, for `picture`.
+    """
     ax = ax or _new_axes(3.2)
-    sizes = list(sweep.comparisons)
-    ratios = [sweep[size].ratio(label, baseline) for size in sizes]
+    places = list(races)
+    ratios = [race.ratio(label, baseline) for race in races.values()]
     middle = np.array([ratio.value for ratio in ratios])
     ends = np.array([(r.low, r.high) if r.bounded else (np.nan, np.nan) for r in ratios])
     (colour,) = _by_label([label]).values()
-    ax.plot(sizes, middle, "o-", color=colour, markersize=4, label="measured")
-    ax.errorbar(sizes, middle, abs(ends.T - middle), fmt="none", color=colour, capsize=3)
-    ax.update_datalim([(sizes[0], 0.4), (sizes[0], 2.5)])
+    ax.plot(places, middle, "o-", color=colour, markersize=4, label="measured")
+    ax.errorbar(places, middle, abs(ends.T - middle), fmt="none", color=colour, capsize=3)
+    ax.update_datalim([(places[0], 0.4), (places[0], 2.5)])
     guide(ax, "equal", y=1)
     ax.set(xscale="log", yscale="log")
-    ax.set_xticks(sizes, [f"{size:g}" for size in sizes])
+    ax.set_xticks(places, [f"{size:g}" for size in places])
     ax.set_xticks([], minor=True)
     _label_ticks(ax.yaxis, "{x:g}x")
     ax.set_title(_plain(title or f"How many times faster {label} is than {baseline}"))
-    ax.set(xlabel=_plain(sweep.name), ylabel="times faster, log scale")
+    ax.set(xlabel=_plain(sizes), ylabel="times faster, log scale")
     if predicted:
         ax.plot(predicted.keys(), predicted.values(), "--", color=GUIDE, label="predicted")
         label_lines(ax)

@@ -10,7 +10,7 @@ import pytest
 from xla_helpers import startup
 from xla_helpers.agreement import Difference
 from xla_helpers.checking import Check, Outcome
-from xla_helpers.comparisons import Comparison, Sweep
+from xla_helpers.comparisons import Comparison
 from xla_helpers.compilations import Call, Reason
 from xla_helpers.logs import compilations_are_logged
 from xla_helpers.results import Result
@@ -50,7 +50,7 @@ def jit(tf):
 @pytest.fixture(scope="session")
 def examples():
     """The functions below, and medians close together and far apart."""
-    makers = (comparison, sweep, result, log, graph, check, checks)
+    makers = (comparison, races, result, log, graph, check, checks)
     return SimpleNamespace(close=CLOSE, far=FAR, **{make.__name__: make for make in makers})
 
 
@@ -66,9 +66,8 @@ def comparison(scale=1.0, **seconds):
     )
 
 
-def sweep(**medians):
-    medians = medians or CLOSE
-    return Sweep("rows", {n: comparison(n / SIZES[0], **medians) for n in SIZES})
+def races(**medians):
+    return {n: comparison(n / SIZES[0], **(medians or CLOSE)) for n in SIZES}
 
 
 def result(name="fused-sum", what="a sum", **seconds):

@@ -2,8 +2,6 @@
 
 import math
 import random
-import sys
-from io import StringIO
 
 import numpy as np
 import pytest
@@ -467,50 +465,3 @@ def test_a_table_and_what_is_not_in_it():
         xh.Comparison({}, {}).ratio("XLA")
     single = xh.Comparison(raced(a=(2.0,), b=(1.0,)).measurements, {})
     assert title(single) == "Results were not compared." and "2x faster, seen once" in str(single)
-
-
-# Sweeps
-
-
-def test_a_sweep_sets_its_last_label_against_all_others(clock):
-    def make(rows):
-        return {
-            "slow": clock.takes(4.0 * rows),
-            "mid": clock.takes(2.0),
-            "fast": clock.takes(1.0),
-        }, []
-
-    s = xh.sweep(make, [1, 2], name="rows", rounds=6, budget=0, clock=clock)
-    assert (s.name, list(s.comparisons), s.labels) == ("rows", [1, 2], ["slow", "mid", "fast"])
-    assert s.as_labelled and s[2].ratio("fast").value == 8
-    head, _, one, two = str(s).splitlines()[1:]
-    assert " ".join(head.split()) == "rows slow mid fast fast against slow fast against mid"
-    assert one.split()[:7] == "1 4 s 2 s 1 s".split()
-    assert "8.00x faster [8.00, 8.00]  2.00x faster" in two
-
-
-def test_what_fails_at_one_size_costs_no_other(clock):
-    def make(rows):
-        if rows == 8:
-            raise MemoryError("no room")
-        slow = clock.takes(1.0)
-        return {"slow": slow, "fast": fails if rows == 2 else slow}, () if rows < 9 else 3
-
-    with pytest.raises(xh.ComparisonError) as caught:
-        xh.sweep(make, [1, 2, 4, 8, 9], name="rows", rounds=3, budget=0, clock=clock)
-    s = caught.value.found
-    assert list(s.comparisons) == [1, 2, 4] and s.labels == ["slow"]
-    assert list(s.failures) == ["fast at rows 2", "rows 8", "rows 9"]
-    assert "- rows 8: MemoryError: no room\n" in str(caught.value)
-    with pytest.raises(xh.ComparisonError, match="size 1: ArithmeticError"):
-        xh.sweep(fails, [1])
-
-
-def test_the_progress_of_a_sweep_is_seen_in_a_terminal(clock, monkeypatch):
-    class Terminal(StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    xh.sweep(lambda rows: ({"a": clock.takes(1.0)}, []), [1, 2], name="rows", rounds=3, clock=clock)
-    assert "rows:" in sys.stdout.getvalue() and "0/2" in sys.stdout.getvalue()

@@ -26,7 +26,9 @@ PLOTS = {
     "near": lambda made, **own: made.comparison(**NEAR).plot(limits={"copy": 0.001}, **own),
     "far": lambda made, **own: made.comparison(**FAR).plot(**own),
     "one": lambda made, **own: made.comparison(XLA=0.001).plot(**own),
-    "ratios": lambda made, **own: made.sweep().plot("XLA", predicted={256: 1.4}, **own),
+    "ratios": lambda made, **own: xh.plot_ratios(
+        made.races(), "XLA", "eager", predicted={256: 1.4}, **own
+    ),
     "results": lambda made, **own: xh.plot_results(
         made.result(**FAR),
         [made.result(**NEAR)],
@@ -100,7 +102,7 @@ def test_no_text_breaks_a_picture(examples, text):
         warnings.simplefilter("error")
         for ax in (
             examples.comparison(**seconds).plot(limits={text: 0.001}, title=text),
-            replace(examples.sweep(**seconds), name=text).plot("XLA", text, predicted={256: 2}),
+            xh.plot_ratios(examples.races(**seconds), "XLA", text, sizes=text, predicted={256: 2}),
             xh.plot_results(result),
             xh.plot_overview([result]),
             xh.CompilationLog.plot(log, title=text),
@@ -213,10 +215,10 @@ def test_what_belongs_to_a_label_has_the_colour_of_its_mode(examples):
     assert colours == [MODES["XLA"], CYCLE[3], MODES["graph"], MODES["eager"], CYCLE[4]]
 
 
-def test_ratios_are_those_of_the_sweep_with_their_intervals(examples):
-    sweep = examples.sweep(eager=300.0, graph=(1.0, 2.0, 3.0) * 3, XLA=1.5)
-    ax = sweep.plot("XLA", "graph", predicted={256: 1.4, 4096: 1.42})
-    ratios = [sweep[size].ratio("XLA", "graph") for size in sweep.comparisons]
+def test_ratios_are_those_of_the_races_with_their_intervals(examples):
+    races = examples.races(eager=300.0, graph=(1.0, 2.0, 3.0) * 3, XLA=1.5)
+    ax = xh.plot_ratios(races, "XLA", "graph", predicted={256: 1.4, 4096: 1.42})
+    ratios = [race.ratio("XLA", "graph") for race in races.values()]
     assert words(ax) == ["equal", "measured", "predicted"]
     assert ax.get_title(loc="left") == "How many times faster XLA is than graph"
     assert [*dots(ax)[0].get_ydata()] == [ratio.value for ratio in ratios]
@@ -225,7 +227,7 @@ def test_ratios_are_those_of_the_sweep_with_their_intervals(examples):
     assert [tuple(y for _, y in bar) for bar in bars.get_segments()] == [
         pytest.approx((ratio.low, ratio.high)) for ratio in ratios
     ]
-    low, high = sweep.plot("XLA").get_ylim()
+    low, high = xh.plot_ratios(races, "XLA", "eager").get_ylim()
     assert low < 1 < 100 < high
 
 

@@ -1,11 +1,9 @@
 """A bug report: the program that XLA was given, without the data, and its replay elsewhere."""
 
 import hashlib
-import io
 import math
 import os
 import re
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,13 +15,14 @@ import numpy as np
 from .errors import headline
 from .processes import ProcessError, run_in_process
 from .programs import with_defaults
+from .results import read_bytes
 from .startup import describe_machine
 from .tables import cut, in_one_line
 
 README = """\
 A bug report on a function compiled by XLA. To run it again, on inputs made from a seed:
 
-    python -c "import xla_helpers as xh; print(xh.replay_bug_report('report.zip'))"
+    python -c "import xla_helpers as xh; print(xh.replay_bug_report('.'))"
 
 report.json     what is wrong, flags, dtypes and shapes, and what the program gave, and where
 stablehlo.mlir  the program as XLA was given it, which is what runs again
@@ -31,7 +30,7 @@ hlo_before.txt  the same as HLO, and hlo_after.txt optimised, unless the program
 
 Constants and Python values are part of the program; arguments and variables are not in here.
 """
-LARGEST = 2**26  # bytes of an archive, and of a file in it
+LARGEST = 2**26  # bytes of a program
 LARGEST_REPORT = 2**20  # bytes of report.json, whose dataclasses take more
 MOST_NUMBERS = 2**27  # in the inputs of a program
 WIDTH = 300  # letters of a line
@@ -79,7 +78,7 @@ class Report:
 
 @dataclass(frozen=True, repr=False)
 class Replay:
-    """What the program of an archive gave in another process, beside what was recorded."""
+    """What the program of a report gave in another process, beside what was recorded."""
 
     name: str
     recorded: Report
@@ -100,12 +99,13 @@ class Replay:
 def write_bug_report(
     path: str | Path, fn: Callable, *args, says: str = "", timeout: float = 300
 ) -> Report:
-    """Write the program that XLA makes of ``fn(*args)`` into a zip archive, without the data.
+    """Write the program that XLA makes of ``fn(*args)`` into a folder, without the data.
 
-    path: of the archive. fn: a `tf.function` with ``jit_compile=True``. args: as for a call, which
-    is not made; each may be a `tf.TensorSpec`. says: what is wrong, in your words. timeout: seconds
-    for a fresh process, in which the program runs once on inputs made from a seed. What it gives
-    is recorded, even an error, a crash, or that it took too long. Introduced in notebook 09.
+    path: of the folder; an earlier report in it is replaced. fn: a `tf.function` with
+    ``jit_compile=True``. args: as for a call, which is not made; each may be a `tf.TensorSpec`.
+    says: what is wrong, in your words. timeout: seconds for a fresh process, in which the program
+    runs once on inputs made from a seed. What it gives is recorded, even an error, a crash, or
+    that it took too long. Introduced in notebook 09.
 
     Returns: a report, which shows what was recorded.
     Raises: TypeError when `fn` is not compiled by XLA; ValueError when XLA refuses the program,
@@ -131,8 +131,9 @@ def write_bug_report(
     texts = {"stablehlo.mlir": stablehlo, "hlo_before.txt": stages(stage="hlo")}
 
     path = Path(path)
+    (path / "hlo_after.txt").unlink(missing_ok=True)  # of an earlier report
     _write(path, report, texts)
-    read_archive(path)  # raises for what is too large to be read again
+    read_report(path)  # raises for what is too large to be read again
     report = _run(path, report, timeout)
     if not report.error:  # what failed there would fail here
         texts["hlo_after.txt"] = stages(stage="optimized_hlo")
@@ -141,18 +142,18 @@ def write_bug_report(
 
 
 def replay_bug_report(path: str | Path, timeout: float = 300) -> Replay:
-    """Run the program of an archive in a fresh process, on the inputs of the recorded run.
+    """Run the program of a report in a fresh process, on the inputs of the recorded run.
 
-    path: of the archive. Nothing in it but StableHLO is run, and nothing is unpacked to disk.
-    timeout: seconds. Introduced in notebook 09.
+    path: of its folder, in which nothing but StableHLO is run. timeout: seconds. Introduced in
+    notebook 09.
 
     Returns: a replay, whose `match` is "same bits", "other bits", "same error" or "other error".
     Another processor or version may round otherwise: then look at the numbers of both.
     Raises: ValueError, in one line, when the file is no bug report or a damaged one.
     """
     path = Path(path)
-    report, _ = read_archive(path)
-    return Replay(in_one_line(path.name), report, _run(path, report, timeout))
+    report, _ = read_report(path)
+    return Replay(_name(path), report, _run(path, report, timeout))
 
 
 def _arrays(shape):
@@ -174,50 +175,36 @@ def _flags():
 
 
 def _write(path, report, texts):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("README.txt", README)
-        archive.writestr("report.json", msgspec.json.format(msgspec.json.encode(report)))
-        for name, text in texts.items():
-            archive.writestr(name, FOLDERS.sub("", text))
+    path.mkdir(parents=True, exist_ok=True)
+    told = msgspec.json.format(msgspec.json.encode(report)).decode()
+    texts = {name: FOLDERS.sub("", text) for name, text in texts.items()}
+    for name, text in {"README.txt": README, "report.json": told, **texts}.items():
+        (path / name).write_text(text, encoding="utf-8")
 
 
-def read_archive(path: Path) -> tuple[Report, str]:
-    """The report in an archive, and its program, read in bounded memory.
+def _name(path):
+    return in_one_line(path.resolve().name)
 
-    Raises: ValueError for whatever is wrong with its bytes.
+
+def read_report(path: Path) -> tuple[Report, str]:
+    """The report in a folder, and its program, read in bounded memory.
+
+    Raises: ValueError for whatever is wrong with them.
     """
-    name = in_one_line(path.name)
-    if path.stat().st_size > LARGEST or not path.is_file():
-        raise ValueError(f"{name} is no file of at most {LARGEST:,} bytes")
-    data = path.read_bytes()
-    if data.count(b"PK\1\2") > 100:  # so begins each entry in the list of its files
-        raise ValueError(f"{name} holds too many files to be a report")
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            content = _unpack(archive, "report.json", LARGEST_REPORT)
-            program = _unpack(archive, "stablehlo.mlir", LARGEST).decode()
-        report = msgspec.json.decode(content, type=Report)
-    except Exception as error:  # zipfile raises whatever broken bytes lead it to
-        raise ValueError(f"{name} cannot be read: {headline(error)}") from error
+        report = msgspec.json.decode(read_bytes(path / "report.json", LARGEST_REPORT), type=Report)
+        program = read_bytes(path / "stablehlo.mlir", LARGEST).decode()
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"{_name(path)} is no report: {headline(error)}") from error
     if sum(math.prod(array.shape) for array in report.inputs) > MOST_NUMBERS:
-        raise ValueError(f"{name} asks for inputs of more than {MOST_NUMBERS:,} numbers")
+        raise ValueError(f"{_name(path)} asks for inputs of more than {MOST_NUMBERS:,} numbers")
     return report, program
-
-
-def _unpack(archive, name, limit):
-    if archive.getinfo(name).compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise ValueError(f"{name} is packed in a way that unpacks it all at once")
-    with archive.open(name) as file:
-        content = file.read(limit + 1)
-    if len(content) > limit:
-        raise ValueError(f"{name} is larger than {limit:,} bytes")
-    return content
 
 
 def _run(path, report, timeout):
     """The report with what its program gives in a fresh process, even a crash."""
     try:
-        answer = run_in_process(run_archive, str(path.resolve()), timeout=timeout).value
+        answer = run_in_process(run_report, str(path.resolve()), timeout=timeout).value
     except ProcessError as error:
         if not (error.signal or error.timed_out):
             raise
@@ -226,14 +213,14 @@ def _run(path, report, timeout):
     return replace(report, **answer)
 
 
-def run_archive(path: str) -> dict:
+def run_report(path: str) -> dict:
     """The machine, results and error of a program. Its source travels, and so it imports."""
     import tensorflow as tf
     from tensorflow.compiler.tf2xla.python.xla import call_module
 
     from xla_helpers import describe_machine, reports
 
-    report, module = reports.read_archive(reports.Path(path))
+    report, module = reports.read_report(reports.Path(path))
     program = {
         "module": module,
         "version": 9,  # of the calling convention of XlaCallModule, which JAX uses, too

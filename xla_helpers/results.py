@@ -154,7 +154,6 @@ def record(
     what: str,
     folder: Path | str | None = None,
     runs: int = 1,
-    machine: dict[str, str] | None = None,
 ) -> Path:
     """Write a comparison as a small JSON file, with machine and versions and nothing personal.
 
@@ -163,9 +162,8 @@ def record(
     what: what was measured, with its sizes, in one line. folder: where to; by default what the
     environment variable ``XLA_RESULTS`` names, or a folder of the user. runs: how many runs the
     file may hold, this one included; earlier ones stay when they have the same words, machine and
-    versions. A run of its own is one of another process. machine: what it was measured on, where
-    another process measured; by default, what this process sees.
-    Introduced in notebook 01, explained in notebook 12.
+    versions. A run of its own is one of another process. Introduced in notebook 01, explained in
+    notebook 12.
 
     Returns: the path of the file.
     Raises: ValueError for what no file may hold, such as no measurement, or a time of zero.
@@ -180,8 +178,8 @@ def record(
     if isinstance(comparison, Mapping):
         single = {x: Measurement(x, float(s), (float(s),), 1) for x, s in comparison.items()}
         comparison = Comparison(single, differences={})
-    facts = machine_facts() if machine is None else machine
-    one = File(FORMAT, name, what, date.today().isoformat(), facts, [_run(comparison)])
+    today = date.today().isoformat()
+    one = File(FORMAT, name, what, today, machine_facts(), [_run(comparison)])
     path = Path(folder or results_folder()) / f"{re.sub('[^a-z0-9]+', '-', name.lower())}.json"
     if runs > 1:
         one.runs[:0] = _earlier(path, one)[1 - runs :]
@@ -197,7 +195,7 @@ def record(
 def _earlier(path, one):
     """The runs that may stay beside a new one, the oldest first."""
     try:
-        before = _parse(_bytes(path))
+        before = _parse(read_bytes(path, LARGEST))
     except (OSError, ValueError, RecursionError):  # none, or none that can be read
         return []
     same = (before.name, before.what, before.machine) == (one.name, one.what, one.machine)
@@ -238,7 +236,7 @@ def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
     results, skipped = [], {}
     for path in [file for place in places or [results_folder()] for file in _files(Path(place))]:
         try:
-            results.append(_result(_parse(_bytes(path))))
+            results.append(_result(_parse(read_bytes(path, LARGEST))))
         except (OSError, ValueError, RecursionError) as error:
             skipped[str(path)] = cut(in_one_line(str(error)), REASON)
     return results, skipped
@@ -250,11 +248,12 @@ def _files(place):
     return sorted([*place.glob("*.json"), *place.glob("*/*.json")])
 
 
-def _bytes(path):
+def read_bytes(path: Path, largest: int) -> bytes:
+    """What a file holds that somebody may have sent. Raises: OSError or ValueError."""
     if path.exists() and not path.is_file():
         raise ValueError("not a regular file")
-    if path.stat().st_size > LARGEST:
-        raise ValueError(f"larger than {LARGEST:,} bytes")
+    if path.stat().st_size > largest:
+        raise ValueError(f"larger than {largest:,} bytes")
     return path.read_bytes()
 
 

@@ -1,4 +1,4 @@
-"""Bug reports: what an archive holds, its replay in another process, and what is refused."""
+"""Bug reports: what a folder holds, its replay in another process, and what is refused."""
 
 import hashlib
 import os
@@ -6,7 +6,6 @@ import re
 import shlex
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,16 +18,15 @@ INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 FLOATS = ["bfloat16", "float16", "float32", "float64", "complex64", "complex128"]
 
 
-def contents(path):
-    with zipfile.ZipFile(path) as archive:
-        return {name: archive.read(name).decode() for name in archive.namelist()}
+def contents(folder):
+    return {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
 
 
-def pack(path, files):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(name, text)
-    return path
+def write(folder, files):
+    folder.mkdir()
+    for name, text in files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +38,7 @@ def sent(tf, tmp_path_factory):
         weights.assign_add(x)
         return {"constant": tf.constant([1.5, 2.5]), "kinds": kinds, "scaled": x * scale}
 
-    path = tmp_path_factory.mktemp("sent") / "report.zip"
+    path = tmp_path_factory.mktemp("sent") / "report"
     x, kinds = tf.constant([987.125, 3.0]), [tf.zeros([3], d) for d in INTEGERS + FLOATS]
     with pytest.MonkeyPatch.context() as patch:
         dumps = tmp_path_factory.mktemp("jane doe") / "dumps"
@@ -50,19 +48,18 @@ def sent(tf, tmp_path_factory):
     return SimpleNamespace(path=path, files=contents(path), report=report, weights=weights)
 
 
-def test_anybody_gets_the_same_bits_by_the_command_in_the_archive(sent):
+def test_anybody_gets_the_same_bits_by_the_command_in_the_folder(sent):
     command = shlex.split(re.search(r"^ +python (.+)$", sent.files["README.txt"], re.MULTILINE)[1])
-    folder = sent.path.parent
-    done = subprocess.run([sys.executable, *command], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, *command], cwd=sent.path, capture_output=True, text=True)
     said, recorded, replayed = done.stdout.splitlines()
-    assert re.fullmatch(r"report\.zip: same bits, score\(float32\[2\], .+: it is doubled", said)
+    assert re.fullmatch(r"report: same bits, score\(float32\[2\], .+: it is doubled", said)
     assert recorded.replace("recorded", "replayed") == replayed
     assert xh.describe_machine() in recorded
-    assert [path.name for path in folder.iterdir()] == ["report.zip"]
+    assert contents(sent.path) == sent.files
 
 
 def test_inputs_and_results(sent):
-    """Archives hold results for these inputs: they may never change."""
+    """Reports hold results for these inputs: they may never change."""
     constant, *kinds, scaled, variable = sent.report.results
     digest = hashlib.sha256(np.array([1.5, 2.5], np.float32).tobytes()).hexdigest()
     assert constant == f"{digest[:16]} (1.5, 2.5, 2.5)"
@@ -76,7 +73,7 @@ def test_inputs_and_results(sent):
     assert dtypes == ["float32", *INTEGERS, *FLOATS, "float32"]  # the last is the variable
 
 
-def test_an_archive_holds_the_program_and_no_data(tf, sent):
+def test_a_report_holds_the_program_and_no_data(tf, sent):
     texts = {"stablehlo.mlir", "hlo_before.txt", "hlo_after.txt"}
     assert set(sent.files) == {"README.txt", "report.json"} | texts
     assert all(name in sent.files["README.txt"] for name in set(sent.files) - {"README.txt"})
@@ -93,27 +90,28 @@ def test_an_archive_holds_the_program_and_no_data(tf, sent):
 
 def test_another_program_is_not_the_same(sent, tmp_path):
     other = sent.files["stablehlo.mlir"].replace("2.5", "2.75")
-    replay = xh.replay_bug_report(pack(tmp_path / "a.zip", sent.files | {"stablehlo.mlir": other}))
+    replay = xh.replay_bug_report(write(tmp_path / "a", sent.files | {"stablehlo.mlir": other}))
     assert replay.match == "other bits"
     assert "(1.5, 2.5, 2.5)" in str(replay) and "(1.5, 2.75, 2.75)" in str(replay)
-    broken = pack(tmp_path / "b.zip", sent.files | {"stablehlo.mlir": "import os"})
+    broken = write(tmp_path / "b", sent.files | {"stablehlo.mlir": "import os"})
     assert xh.replay_bug_report(broken).match == "other error"
 
 
 def test_a_program_that_crashes_costs_its_own_process(sent, tmp_path):
     crash = {"stablehlo.mlir": "module attributes {a = " + 10**6 * "["}  # deeper than any stack
-    replay = xh.replay_bug_report(pack(tmp_path / "a.zip", sent.files | crash))
+    replay = xh.replay_bug_report(write(tmp_path / "a", sent.files | crash))
     assert replay.match == "other error" and "killed by SIG" in str(replay)
 
 
-def test_a_program_that_never_ends_is_recorded(tf, jit, tmp_path):
+def test_a_program_that_never_ends_is_recorded_over_an_earlier_report(tf, jit, sent, tmp_path):
     def endless(x):
         return tf.while_loop(lambda x: x >= 0, lambda x: [x * 1.0], [x])
 
-    report = xh.write_bug_report(tmp_path / "a.zip", jit(endless), tf.zeros([]), timeout=1)
-    assert "ran longer than 1 s" in str(report)
-    files = contents(tmp_path / "a.zip")
-    assert "ran longer" in files["report.json"] and "hlo_after.txt" not in files
+    folder = write(tmp_path / "a", sent.files | {"mine.txt": "mine"})
+    report = xh.write_bug_report(folder, jit(endless), tf.zeros([]), timeout=1)
+    files = contents(folder)
+    assert "ran longer than 1 s" in str(report) and "ran longer" in files["report.json"]
+    assert set(files) == {*sent.files, "mine.txt"} - {"hlo_after.txt"}
 
 
 @pytest.mark.parametrize(
@@ -128,26 +126,29 @@ def test_a_program_that_never_ends_is_recorded(tf, jit, tmp_path):
 def test_what_no_report_can_hold_is_refused(tf, jit, tmp_path, words, make, args):
     given = [tf.TensorSpec(arg) if isinstance(arg, list) else tf.constant(arg) for arg in args]
     with pytest.raises(ValueError, match=words):
-        xh.write_bug_report(tmp_path / "a.zip", jit(make(tf)), *given)
+        xh.write_bug_report(tmp_path / "a", jit(make(tf)), *given)
     assert not any(tmp_path.iterdir())
 
 
 def test_what_xla_does_not_compile_is_refused(tf, tmp_path):
     for fn, kind in ((abs, TypeError), (tf.function(abs), ValueError)):
         with pytest.raises(kind, match="jit_compile=True"):
-            xh.write_bug_report(tmp_path / "a.zip", fn, 1.0)
+            xh.write_bug_report(tmp_path / "a", fn, 1.0)
 
 
 def test_more_numbers_than_a_replay_makes_are_refused(tf, jit, tmp_path):
-    with pytest.raises(ValueError, match=r"^a\.zip asks for inputs of more than"):
-        xh.write_bug_report(tmp_path / "a.zip", jit(lambda x: x), tf.TensorSpec([2**20, 2**20]))
-    with pytest.raises(ValueError, match=r"^a\.zip asks for inputs of more than"):
-        xh.replay_bug_report(tmp_path / "a.zip")
+    with pytest.raises(ValueError, match=r"^a asks for inputs of more than"):
+        xh.write_bug_report(tmp_path / "a", jit(lambda x: x), tf.TensorSpec([2**20, 2**20]))
+    with pytest.raises(ValueError, match=r"^a asks for inputs of more than"):
+        xh.replay_bug_report(tmp_path / "a")
 
 
-def test_what_is_no_file_is_not_opened(tmp_path):
-    os.mkfifo(tmp_path / "pipe.zip")  # opening it would wait for somebody who writes
-    (tmp_path / "folder.zip").mkdir()
-    for name in ("pipe.zip", "folder.zip"):
-        with pytest.raises(ValueError, match=f"^{name} is no file"):
-            xh.replay_bug_report(tmp_path / name)
+def test_what_is_no_report_is_refused(sent, tmp_path):
+    large = write(tmp_path / "large", sent.files | {"stablehlo.mlir": " " * (2**26 + 1)})
+    with pytest.raises(ValueError, match="^large is no report: ValueError: larger than"):
+        xh.replay_bug_report(large)
+    pipe = write(tmp_path / "pipe", {})
+    os.mkfifo(pipe / "report.json")  # opening it would wait for somebody who writes
+    for folder in (pipe, tmp_path / "missing", large / "report.json"):
+        with pytest.raises(ValueError, match=f"^{folder.name} is no report: "):
+            xh.replay_bug_report(folder)

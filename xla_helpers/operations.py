@@ -56,7 +56,7 @@ MENDS = (
     ),
     (
         r"\w*LookupTable\w*|\w*Hash(Table|Bucket)\w*|InitializeTable\w*",
-        "look it up before the compiled function and pass the numbers in",
+        "look it up outside of the compiled function, and pass numbers",
     ),
     (
         r"ReadFile|Decode\w*|Encode\w*|Parse\w+|ExtractJpegShape\w*|ImageProjectiveTransform\w*|"
@@ -65,7 +65,7 @@ MENDS = (
     ),
     (
         r"_Arg|_Retval|\w*VariableOp|\w*String\w*|Unicode\w*|\w*Regex\w*|Substr|ReduceJoin",
-        "turn text into numbers before the compiled function: XLA knows no text",
+        "leave text outside of the compiled function, and pass numbers: XLA knows no text",
     ),
     (
         r"\w*Iterator\w*|\w*Dataset\w*",

@@ -249,7 +249,7 @@ def test_all_that_xla_refuses_is_named_with_its_mend(tf):
     assert str(found["XLA"].error).count("No registered") == 1  # the error names only one
     mends = {
         "PrintV2": (1, "print outside"),
-        "AsString": (3, "text into numbers"),
+        "AsString": (3, "leave text outside"),
         "LookupTableFindV2": (4, "look it up"),
         "SparseReorder": (5, "dense tensors"),
         "RandomPoissonV2": (6, "draw outside"),

@@ -20,7 +20,7 @@ from .startup import describe_machine
 from .tables import cut, in_one_line
 
 README = """\
-A bug report on a function compiled by XLA. To run it again, on inputs made from a seed:
+A bug report on a function compiled by XLA. To run it again from here, on inputs made from a seed:
 
     python -c "import xla_helpers as xh; print(xh.replay_bug_report('.'))"
 

@@ -43,9 +43,12 @@ def lines(cell):
     return [line for line in cell.source.splitlines() if line.strip()]
 
 
+def prose(notebook):
+    return "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+
+
 def headings(notebook):
-    prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    return re.findall(r"^## (.+)$", prose, re.MULTILINE)
+    return re.findall(r"^## (.+)$", prose(notebook), re.MULTILINE)
 
 
 def sections(notebook):
@@ -205,7 +208,9 @@ def test_no_path_of_the_machine_it_ran_on(path):
 
 
 @every_notebook
-def test_links_between_notebooks_lead_somewhere(path):
-    prose = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
-    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", prose):
-        assert (path.parent / target).exists(), target
+def test_links_between_notebooks_lead_to_a_file_and_a_heading(path):
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", prose(read(path))):
+        other = path.parent / target if target else path
+        assert other.exists(), target
+        found = re.findall(r"^#+ (.+)$", prose(read(other)), re.MULTILINE) if anchor else []
+        assert not anchor or anchor in {heading.replace(" ", "-") for heading in found}, anchor

@@ -184,6 +184,15 @@ def test_a_comparison_times_nothing_that_differs(tf, model):
         assert "not XLA" not in str(comparison)
 
 
+def test_another_change_of_a_variable_is_another_result(tf):
+    """Both return nothing, and one forgets a step."""
+    total = tf.Variable(0.0, name="total")
+    candidates = {"once": lambda: total.assign_add(1.0) and None, "never": lambda: None}
+    comparison = xh.compare(candidates, strict=False, **BRIEF)
+    assert list(timed(comparison)) == ["once"] and "total" in str(comparison)
+    assert total.numpy() == 0
+
+
 # What the others make of some
 
 

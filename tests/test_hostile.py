@@ -75,6 +75,7 @@ def start(*args, **options):
 def is_run_or_refused(folder, report):
     """Whether a folder with these bytes as its report would be replayed, up to the process."""
     (folder / "report.json").write_bytes(report)
+    before = sorted(folder.iterdir())
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(subprocess, "Popen", start)
@@ -84,6 +85,8 @@ def is_run_or_refused(folder, report):
     except ValueError as error:
         assert is_one_line(str(error)) and str(error).startswith("report ")
         return False
+    finally:
+        assert sorted(folder.iterdir()) == before and [*folder.parent.iterdir()] == [folder]
     raise AssertionError("replayed without a process of its own")
 
 

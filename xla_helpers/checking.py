@@ -26,7 +26,7 @@ from .state import State
 from .tables import Table, counted, cut, some, tabulate
 from .targets import as_tensors, name_of, python_of, resolve
 from .trials import difference_between, differs_from_itself, run, trace
-from .validation import check_tolerance
+from .validation import check_not_negative
 
 SHOWN = 64  # characters of an outcome in a table
 ENTRIES = 6  # entries of an array that are shown
@@ -208,7 +208,7 @@ def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Che
     """
     import tensorflow as tf
 
-    check_tolerance(tolerance)
+    check_not_negative("tolerance", tolerance)
     if not tf.executing_eagerly():
         raise RuntimeError("check() was called inside of a tf.function: call it from plain Python")
     fn = resolve(fn)

@@ -18,7 +18,7 @@ from .tables import counted, some
 from .targets import is_traced, python_of, resolve
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block
 from .trials import difference_between, differs_from_itself, run, trace, unpaired
-from .validation import check_count, check_not_negative, check_positive, check_tolerance
+from .validation import check_count, check_not_negative, check_positive
 
 NARROW = 0.05  # width of an interval beside its ratio, at which there are rounds enough
 BUDGET = 2.0  # seconds for rounds beyond those that were asked for
@@ -71,7 +71,7 @@ def compare(
     check_count("rounds", rounds)
     check_positive("block", block)
     check_not_negative("budget", budget)
-    check_tolerance(tolerance)
+    check_not_negative("tolerance", tolerance)
     state = State()
     first = _FirstCalls({str(label): fn for label, fn in candidates.items()}, args, kwargs, state)
     first.compare_results(tolerance)

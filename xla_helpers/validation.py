@@ -21,15 +21,10 @@ def check_count(name: str, value) -> None:
         raise ValueError(f"{_shown(name, value)}: give a whole number")
 
 
-def check_not_negative(name: str, value, zero: str = "none") -> None:
-    """Refuse what is below zero or without end. zero: what that means."""
+def check_not_negative(name: str, value) -> None:
+    """Refuse what is below zero or without end."""
     if not (_is_finite(value) and value >= 0):
-        raise ValueError(f"{_shown(name, value)}: give a number, 0 for {zero}")
-
-
-def check_tolerance(tolerance) -> None:
-    """Refuse what no difference could be held against."""
-    check_not_negative("tolerance", tolerance, zero="equal to the last bit")
+        raise ValueError(f"{_shown(name, value)}: give a number, zero or more")
 
 
 def _is_finite(value):

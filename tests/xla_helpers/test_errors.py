@@ -114,8 +114,8 @@ def test_an_interrupt_is_not_an_answer():
     [
         ("rounds", [0, -1, float("nan"), float("inf"), None, True, "3", 2.5], "give a .*number"),
         ("block", [0, -1, float("nan"), float("inf"), None, True], "give a number above zero"),
-        ("budget", [-1, float("nan"), float("inf"), None], "give a number, 0 for none"),
-        ("tolerance", [-1, float("nan"), None, False], "give a number, 0 for equal to the last"),
+        ("budget", [-1, float("nan"), float("inf"), None], "give a number, zero or more"),
+        ("tolerance", [-1, float("nan"), None, False], "give a number, zero or more"),
     ],
 )
 def test_an_argument_without_sense_is_refused_by_name(name, values, wanted):

@@ -44,7 +44,7 @@ def compare(
     that its Python names, or that are given to it. They have their values again before the next
     call, before each block, and in the end.
 
-    The first candidate that runs as a graph, otherwise the baseline, is the control: it is timed
+    The first candidate that starts a graph, otherwise the baseline, is the control: it is timed
     twice in each round, and a ratio as close to 1 as its own is not clear. Where it differs from
     itself, called again or traced anew, or where random numbers are drawn, no result is called
     different.
@@ -137,9 +137,9 @@ class _FirstCalls:
 
     @property
     def control(self):
-        """The label of the first graph, otherwise of the first; None where all failed."""
-        good = {label: one for label, one in self.trials.items() if label not in self.failures}
-        graphs = [label for label, trial in good.items() if trial.evidence.mode == "graph"]
+        """The label of the first that starts a graph, otherwise of the first; None for none."""
+        good = [label for label in self.trials if label not in self.failures]
+        graphs = [label for label in good if self.trials[label].evidence.graphs]
         return next(iter([*graphs, *good]), None)
 
     def compare_results(self, tolerance):

@@ -259,6 +259,9 @@ def test_rows_say_what_really_ran(tf, keep_log):
     candidates = {"eager": tf.sin, "graph": plain, "XLA": compiled}
     c = xh.compare(candidates, tf.ones([3]), **QUICK)
     assert c.as_labelled and c.control.label == "graph"
+    with_xla_inside = candidates | {"graph": tf.function(lambda x: compiled(x))}
+    mixed = xh.compare(with_xla_inside, tf.ones([3]), **QUICK)
+    assert not mixed.as_labelled and mixed.control.label == "graph"
     assert [(x.mode, x.programs) for x in c.evidence.values()] == [
         ("eager", 0),
         ("graph", 0),

@@ -19,6 +19,7 @@ from .validation import check_count, check_positive
 ROUNDS = 15  # samples of the steady state, one a round
 BLOCK_SECONDS = 0.02  # a sample runs at least this long, so that the clock's own cost does not show
 MAX_CALLS = 100_000  # calls in one sample at the most
+LONG = 10  # blocks: a call that lasts so long is no disturbance
 NOISY = 0.15  # spread relative to the median from which a measurement is called noisy
 
 
@@ -108,17 +109,14 @@ def calibrate(call, block=BLOCK_SECONDS, clock=time.perf_counter) -> int:
     """How many times `call` must run to last about `block` seconds."""
     calls = 1
     while calls < MAX_CALLS:
-        seconds = calls * _fastest(2, call, calls, clock)
-        if block / 2 <= seconds < 2 * block:  # look again: a disturbance may have made it so long
-            seconds = min(seconds, calls * _fastest(3, call, calls, clock))
+        seconds = calls * time_block(call, calls, clock)
+        if block / 2 <= seconds < LONG * block:  # look again: a disturbance makes it longer
+            again = [time_block(call, calls, clock) for _ in range(3)]
+            seconds = min(seconds, calls * min(again))
         if seconds >= block / 2:
             return max(1, min(MAX_CALLS, round(calls * block / seconds)))
         calls *= 4
     return MAX_CALLS
-
-
-def _fastest(blocks, call, calls, clock):
-    return min([time_block(call, calls, clock) for _ in range(blocks)])
 
 
 def time_block(call, calls, clock=time.perf_counter) -> float:

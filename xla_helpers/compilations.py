@@ -45,16 +45,9 @@ class Reason:
     after: str = ""
 
     def __str__(self):
-        return self._sentence(f"`{self.argument}`")
-
-    @property
-    def plain(self) -> str:
-        """The same sentence for a picture, without marks around the argument."""
-        return self._sentence(self.argument)
-
-    def _sentence(self, name):
         if not self.argument:
             return UNNAMED.get(self.kind, self.kind)
+        name = f"`{self.argument}`"
         what = name if self.kind in ("kind", "value") else f"{self.kind} of {name}"
         return f"{what}: {self.before} → {self.after}{ENDS.get(self.kind, '')}"
 

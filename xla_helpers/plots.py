@@ -369,7 +369,7 @@ def plot_calls(log, ax, title):
         starts = ends[:, column] - lengths
         ax.barh(range(len(lengths)), lengths, 0.75, starts, color=colour, label=part)
     for row, call in enumerate(log.calls):
-        reasons = _plain("; ".join(reason.plain for reason in call.reasons), 36)
+        reasons = _plain("; ".join(map(str, call.reasons)).replace("`", ""), 36)
         place, beside, ha = (ends[row, -1], row), 6, "left"
         if place[0] > ends[-1, -1] / 2:  # the other side has more room
             place, beside, ha = (ends[row, 0] - seconds[row][0], row), -6, "right"

@@ -325,12 +325,12 @@ def test_methods_are_those_of_their_object(new_log, tf):
     assert causes(log) == [FIRST, (1, 1, "shape of `x`: (2,) → (3,)"), NOTHING, FIRST]
 
 
-def test_a_reason_can_be_drawn_without_its_marks(new_log, jit, tf):
+def test_a_reason_says_what_of_which_argument_changed(new_log, jit, tf):
     log, function = new_log(), jit(power)
     for size, exponent in ((2, 2), (3, 3)):
         log.call(function, tf.ones([size]), exponent)
     first, (shape, value) = (call.reasons for call in log.calls)
-    assert [reason.plain for reason in (*first, shape, value)] == [
-        *("first call", "shape of x: (2,) → (3,)", "exponent: 2 → 3, a Python value")
+    assert [str(reason) for reason in (*first, shape, value)] == [
+        *("first call", "shape of `x`: (2,) → (3,)", "`exponent`: 2 → 3, a Python value")
     ]
     assert (shape.kind, shape.argument, value.kind) == ("shape", "x", "value")

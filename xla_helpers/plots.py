@@ -205,15 +205,15 @@ def plot_ratios(
     label: str,
     baseline: str,
     *,
-    sizes: str = "size",
+    name: str = "size",
     predicted: dict | None = None,
     ax=None,
     title: str = "",
 ):
     """How many times faster `label` is than `baseline` in each of several races, with intervals.
 
-    races: size to `Comparison`. sizes: what the sizes are. predicted: size to the ratio that was
-    expected, drawn as a dashed line. ax, title: made when not given. Introduced in notebook 01.
+    races: size to `Comparison`. name: of the sizes, for the axis. predicted: size to the ratio that
+    was expected, drawn as a dashed line. ax, title: made when not given. Introduced in notebook 01.
 
     Returns: the axes, for `picture`.
     """
@@ -232,7 +232,7 @@ def plot_ratios(
     ax.set_xticks([], minor=True)
     _label_ticks(ax.yaxis, "{x:g}x")
     ax.set_title(_plain(title or f"How many times faster {label} is than {baseline}"))
-    ax.set(xlabel=_plain(sizes), ylabel="times faster, log scale")
+    ax.set(xlabel=_plain(name), ylabel="times faster, log scale")
     if predicted:
         ax.plot(predicted.keys(), predicted.values(), "--", color=GUIDE, label="predicted")
         label_lines(ax)

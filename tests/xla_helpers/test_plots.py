@@ -96,13 +96,13 @@ def test_no_text_breaks_a_picture(examples, text):
     log = examples.log()
     seconds = {text: 0.003, "graph": 0.004, "XLA": 0.002}
     result = examples.result(name=text, what=text, **seconds)
-    log.calls[0] = replace(log.calls[0], reasons=(SimpleNamespace(plain=text),))
+    log.calls[0] = replace(log.calls[0], reasons=(text,))
     check = examples.check(eager={"result": text}, XLA={"result": 1, "agrees": False})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for ax in (
             examples.comparison(**seconds).plot(limits={text: 0.001}, title=text),
-            xh.plot_ratios(examples.races(**seconds), "XLA", text, sizes=text, predicted={256: 2}),
+            xh.plot_ratios(examples.races(**seconds), "XLA", text, name=text, predicted={256: 2}),
             xh.plot_results(result),
             xh.plot_overview([result]),
             xh.CompilationLog.plot(log, title=text),

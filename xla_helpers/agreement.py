@@ -63,12 +63,12 @@ class Difference:
         return f"has {self.reason} {self.here}, {other} has {self.there}"
 
 
-def largest_difference(result, reference, equal_nan: bool = False) -> Difference:
+def largest_difference(result, reference) -> Difference:
     """The largest difference of two results: arrays, tensors, numbers, text, or nests of them.
 
     result, reference: the two; the largest magnitude of each array of `reference` is its scale.
-    equal_nan: whether NaN equals NaN in the same place. Nests are lists, tuples, mappings, ragged
-    and sparse tensors, whose entries may stand in any order. Introduced in notebook 01.
+    Nests are lists, tuples, mappings, ragged and sparse tensors, whose entries may stand in any
+    order. NaN equals nothing. Introduced in notebook 01.
 
     The scale of an array is at least `FLOOR` of the largest number in the whole, or of one where
     that is larger, because rounding is of that size. An array that lies below `ZERO` of it may be
@@ -79,11 +79,14 @@ def largest_difference(result, reference, equal_nan: bool = False) -> Difference
     Raises: TypeError for what is neither numbers nor text.
     """
     left, right = (dict(leaves(as_arrays(one))) for one in (result, reference))
-    return difference_of(left, right, equal_nan)
+    return difference_of(left, right)
 
 
 def difference_of(left, right, equal_nan: bool = False, name: str = "result") -> Difference:
-    """The same for results that were taken apart already, place to array."""
+    """The same for results that were taken apart already, place to array.
+
+    equal_nan: whether NaN equals NaN in the same place.
+    """
     if left.keys() != right.keys():
         return Difference(math.inf, name, "parts", list(left), list(right))
     unit = min(1.0, max(map(_magnitude, [*left.values(), *right.values()]), default=0.0))

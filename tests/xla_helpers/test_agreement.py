@@ -73,13 +73,6 @@ def test_what_differs_is_said_with_its_place(result, reference, words):
     assert words in found.describe("its", "eager") and not found.within(0.1)
 
 
-def test_nan_may_equal_nan_in_the_same_place():
-    one = np.array([NAN, 1.0])
-    assert xh.largest_difference([one, 3], [one, 3], equal_nan=True).within(0)
-    assert xh.largest_difference(one * 1.25, one, equal_nan=True).size == 0.25
-    assert xh.largest_difference(one, one[::-1], equal_nan=True).reason == "NaN"
-
-
 def test_what_rounding_left_of_a_zero_is_only_named():
     result, reference = ({"mean": np.array([x]), "kernel": 0.5} for x in (1e-10, 2e-10))
     found = xh.largest_difference(result, reference)

@@ -7,7 +7,7 @@ import msgspec
 
 from .comparisons import Comparison
 from .ratios import Ratio
-from .results import Between, Result
+from .results import Result
 
 ENOUGH = 1.5  # times: a smaller ratio of two single calls decides nothing
 
@@ -70,8 +70,9 @@ class Verdict:
         if not self.ratios:
             return f"{self.kind}: {' and '.join(self.missing)} not measured"
         if len(self.ratios) > 1:
-            between = Between(tuple(ratio.value for ratio in self.ratios))
-            words, runs = f"{between} as {self.claim.slower}", f"{len(self.ratios)} runs"
+            values = [ratio.value for ratio in self.ratios]
+            words = f"{min(values):.2f}x to {max(values):.2f}x as fast as {self.claim.slower}"
+            runs = f"{len(values)} runs"
         else:
             words, runs = self.ratios[0].against(self.claim.slower), "one run"
         return f"{self.kind}, in {runs}: {self.claim.faster} is {words}"

@@ -296,7 +296,7 @@ def plot_overview(results, *, ax=None, title: str = ""):
         ax.plot([ratio.low, ratio.high], [row, row], color=colour, linewidth=3)
         ax.plot(ratio.value, row, "o", color=colour)
         _beside(ax, (ratio.high, row), ratio.short)
-        earlier = result.xla_between_runs.ratios[:-1] if result.xla_between_runs else ()
+        earlier = [run.value for run in result.xla_in_runs[:-1]]
         places = [row + 0.26] * len(earlier)
         ax.plot(earlier, places, "o", color=colour, fillstyle="none", markersize=4)
     guide(ax, "as fast as the graph", x=1)
@@ -306,7 +306,7 @@ def plot_overview(results, *, ax=None, title: str = ""):
     ax.set_xlim(min(low, 0.4), 2.2 * max(high, 2))
     ax.figure.draw_without_rendering()  # only now it is settled how much room the names leave
     _label_ticks(ax.xaxis, "{x:g}x")
-    rings = ", ring: earlier run" if any(result.xla_between_runs for result, _ in rows) else ""
+    rings = ", ring: earlier run" if any(result.xla_in_runs[1:] for result, _ in rows) else ""
     ax.set_xlabel(f"times faster than the graph, log scale (line: 95 % interval{rings})")
     ax.set_title(_plain(title or "How many times faster XLA is than the graph"))
     return ax

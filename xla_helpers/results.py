@@ -68,21 +68,6 @@ class File(Struct, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True)
-class Between:
-    """How far the ratios of several runs lie apart.
-
-    ratios: how many times faster one was than another, the median of each run, the last run last.
-    """
-
-    ratios: tuple[float, ...]
-
-    def __str__(self):
-        return f"{min(self.ratios):.2f}x to {max(self.ratios):.2f}x as fast"
-
-    __repr__ = __str__
-
-
-@dataclass(frozen=True)
 class Result:
     """A recorded comparison.
 
@@ -111,32 +96,22 @@ class Result:
         """The machine in one line."""
         return " · ".join(self.machine.values())
 
-    def between_runs(self, label: str, baseline: str) -> Between | None:
-        """How many times faster `label` was than `baseline` in each run that measured both.
-
-        None where fewer than two did. An interval knows the rounds of its own run alone.
-        """
-        both = [run for run in self.runs if {label, baseline} <= set(run.measurements)]
-        ratios = tuple(run.ratio(label, baseline).value for run in both)
-        return Between(ratios) if len(ratios) > 1 else None
-
     @property
     def xla_against_graph(self) -> Ratio | None:
         """How many times faster its first XLA row is than its first graph; None without both."""
-        rows = self._xla_and_graph()
-        return self.comparison.ratio(*rows) if rows else None
+        return next(reversed(self.xla_in_runs), None)
 
     @property
-    def xla_between_runs(self) -> Between | None:
-        """The same in each run; None without both rows or with a single run."""
-        rows = self._xla_and_graph()
-        return self.between_runs(*rows) if rows else None
+    def xla_in_runs(self) -> tuple[Ratio, ...]:
+        """The same in each run that measured both; none where the last one did not.
 
-    def _xla_and_graph(self):
-        """Labels that begin with the mode itself, as "graph" or "XLA, padded" do."""
-        labels = reversed(self.comparison.measurements)
+        An interval knows the rounds of its own run alone.
+        """
+        labels = reversed(self.comparison.measurements)  # such as "graph" or "XLA, padded"
         rows = {mode_of(x): x for x in labels if x.startswith(str(mode_of(x)))}
-        return (rows["XLA"], rows["graph"]) if {"XLA", "graph"} <= set(rows) else ()
+        pair = [rows[mode] for mode in ("XLA", "graph") if mode in rows]
+        both = [run for run in self.runs if set(pair) <= set(run.measurements)]
+        return tuple(run.ratio(*pair) for run in both) if len(pair) == 2 else ()
 
 
 def results_folder() -> Path:

@@ -2,18 +2,17 @@
 
 import inspect
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from .evidence import observe
 from .logs import check_that_compilations_are_logged, compilations_in, log_end, log_since
 from .state import State, python_of
 from .tables import Seconds, Table, cut
 from .targets import is_traced, name_of, resolve
-from .timing import timed, wait_for_device
+from .timing import timed
+from .trials import trace
 
 SHOWN = 60  # characters of a Python value that a reason shows
 FEW = 8  # integers of a tensor that are compared: it may be a shape
@@ -80,10 +79,9 @@ class CompilationLog(Table):
     """Records calls: traces, compilations, seconds of each, and the reasons.
 
     A trace runs the Python body and builds a graph; a compilation turns a graph into machine code
-    for one set of shapes. Traces of a `tf.function` are TensorFlow's own count
-    (`experimental_get_tracing_count`); those of the functions that other Python calls, such as
-    Keras' `predict`, are read from a recording of its profiler. Compilations are read from its
-    log, which `prepare_tensorflow` must have switched on. Introduced in notebook 01.
+    for one set of shapes. Traces are TensorFlow's own count (`experimental_get_tracing_count`).
+    Compilations are read from its log, which `prepare_tensorflow` must have switched on.
+    Introduced in notebook 01.
 
     Raises: RuntimeError when compilations cannot be counted in this process, with the mend.
 
@@ -103,19 +101,24 @@ class CompilationLog(Table):
     def call(self, fn, *args, **kwargs):
         """Call ``fn(*args, **kwargs)``, record what it caused, and return its result.
 
-        fn: whatever can be called. Variables of its graph, and those that its Python names, have
-        their values again afterwards; `watch_compilations` leaves the state of a training alone.
+        fn: a `tf.function`, or a SavedModel. Variables of its graph, and those that its Python
+        names, have their values again afterwards; `watch_compilations` leaves the state of a
+        training alone.
 
-        Raises: TypeError when `fn` cannot be called, RuntimeError when traces cannot be counted
-        because something else records a profile, and whatever the call raises.
+        Raises: TypeError for anything else, whose traces nobody counts; whatever the call raises.
         """
         fn = resolve(fn)
+        if not is_traced(fn):
+            raise TypeError(
+                f"{name_of(fn)} is no tf.function that runs as a graph, and nobody counts its "
+                "traces: watch_compilations counts what it compiles"
+            )
         leaves, position = _leaves_by_name(fn, args, kwargs), log_end()
-        state = State()
-        state.add_named_by(fn, *args, *kwargs.values())
-        run = _run_traced if is_traced(fn) else _run_python
+        state, before = State(), fn.experimental_get_tracing_count()
         try:
-            result, traces, trace_seconds, seconds = run(fn, args, kwargs, state)
+            trace_seconds = trace(fn, args, kwargs, state)
+            traces = fn.experimental_get_tracing_count() - before
+            seconds, result = timed(fn, *args, **kwargs)
         finally:
             state.put_back()
         compilations = compilations_in(log_since(position))
@@ -126,9 +129,9 @@ class CompilationLog(Table):
                 function=name_of(fn),
                 traces=traces,
                 compilations=len(compilations),
-                trace_seconds=trace_seconds,
+                trace_seconds=trace_seconds if traces else 0.0,
                 compile_seconds=compile_seconds,
-                run_seconds=max(0.0, seconds - trace_seconds - compile_seconds),
+                run_seconds=max(0.0, seconds - compile_seconds),
                 reasons=_reasons(fn, leaves, self._seen) if traces or compilations else (),
             )
         )
@@ -179,31 +182,6 @@ class CompilationLog(Table):
             ]
             for c in self.calls
         ]
-
-
-# Calls: each gives the result, the traces, and the seconds of these and of all
-
-
-def _run_traced(fn, args, kwargs, state):
-    start, before = time.perf_counter(), fn.experimental_get_tracing_count()
-    concrete = fn.get_concrete_function(*args, **kwargs)
-    traces = fn.experimental_get_tracing_count() - before
-    trace_seconds = time.perf_counter() - start if traces else 0.0
-    state.add(concrete.graph.variables)
-    result = fn(*args, **kwargs)
-    wait_for_device()
-    return result, traces, trace_seconds, time.perf_counter() - start
-
-
-def _run_python(fn, args, kwargs, state):
-    with observe() as seen:
-        seconds, result = timed(fn, *args, **kwargs)
-    if not seen[0].recorded:
-        raise RuntimeError(
-            "Traces of what is no tf.function cannot be counted while something else records a "
-            "profile: end that first"
-        )
-    return result, seen[0].traced, seen[0].trace_seconds, seconds
 
 
 # Reasons: the arguments beside those of the most similar earlier call
@@ -263,7 +241,7 @@ def _reasons(fn, leaves, seen):
         changes = min((_changes(old, leaves) for old in reversed(earlier)), key=len)
         return tuple(changes) or (Reason("not known"),)
     if any(_same_code(other, fn) for other, _ in seen):
-        return (Reason("new function" if is_traced(fn) else "not known"),)
+        return (Reason("new function"),)
     return (Reason("first call"),)
 
 

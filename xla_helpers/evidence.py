@@ -18,28 +18,19 @@ from .tables import counted
 EAGER_OPERATION = "EagerLocalExecute: "  # begins that of what Python starts, operation or graph
 OWN_OPERATION = "SyncDevice"  # with which `timing` waits for the device
 GRAPH = "FunctionRun"
-RUNNING = "EagerKernelExecute"  # what one operation or one graph does, compiling included
 PROGRAM = "Executable::ExecuteAsyncOnStream"  # a program of XLA, on any device
 
 
 class Span(NamedTuple):
-    """An event: its name, the picoseconds at which it begins and ends, its thread.
+    """An event: its name, and the picoseconds at which it begins and ends.
 
-    call: such as "traced-xla", for a call of a `tf.function`; nothing for anything else. module:
-    the program of XLA that it is an instruction of.
+    module: the program of XLA that it is an instruction of.
     """
 
     name: str
     begin: int
     end: int
-    thread: tuple[str, int]
-    call: str = ""
     module: str = ""
-
-    def inside(self, other: "Span") -> bool:
-        """Whether it is a part of another one, in the same thread."""
-        held = other.begin <= self.begin and self.end <= other.end
-        return held and self is not other and self.thread == other.thread
 
 
 @contextmanager
@@ -73,19 +64,14 @@ def spans_in(planes) -> Iterator[Span]:
         names = {number: kind.name for number, kind in plane.stat_metadata.items()}
         for line in plane.lines:
             for event in line.events:
-                said = {
-                    names[stat.metadata_id]: stat.str_value or names.get(stat.ref_value, "")
-                    for stat in event.stats
-                }
+                name = plane.event_metadata[event.metadata_id].name
                 begin = 1000 * line.timestamp_ns + event.offset_ps
-                yield Span(
-                    plane.event_metadata[event.metadata_id].name,
-                    begin,
-                    begin + event.duration_ps,
-                    (plane.name, line.id),
-                    said.get("tf_function_call", ""),
-                    said.get("hlo_module", ""),
-                )
+                module = [
+                    stat.str_value or names.get(stat.ref_value, "")
+                    for stat in event.stats
+                    if names[stat.metadata_id] == "hlo_module"
+                ]
+                yield Span(name, begin, begin + event.duration_ps, *module)
 
 
 @dataclass(frozen=True)
@@ -94,20 +80,15 @@ class Evidence:
 
     eager: operations that Python started one by one. graphs: graphs that Python started.
     programs: programs of XLA that ran, each time counted; None when that cannot be seen here.
-    compiled: programs that XLA compiled in the call; None when they cannot be counted.
-    traced: calls of a `tf.function` that traced it, and perhaps others inside. trace_seconds:
-    what these took beside running and compiling. draws: name and type of the operations, in
-    graphs and one by one, that drew random numbers. recorded: False where nothing could be.
+    compiled: programs that XLA compiled in the call; None when they cannot be counted. draws: name
+    and type of the operations, in graphs and one by one, that drew random numbers.
     """
 
     eager: int = 0
     graphs: int = 0
     programs: int | None = None
     compiled: int | None = None
-    traced: int = 0
-    trace_seconds: float = 0.0
     draws: tuple[tuple[str, str], ...] = ()
-    recorded: bool = False
 
     @property
     def seen(self) -> bool:
@@ -168,32 +149,12 @@ def _evidence(spans):
     names = [span.name for span in spans]
     run = [n.removeprefix(EAGER_OPERATION) for n in names if n.startswith(EAGER_OPERATION)]
     known = [name for name in run if op_def_registry.get(name) and name != OWN_OPERATION]
-    traced = _outermost([span for span in spans if span.call.startswith("traced")])
     return Evidence(
         eager=len(known),
         graphs=names.count(GRAPH),
         programs=_programs(spans) if _programs_are_seen() else None,
-        traced=len(traced),
-        trace_seconds=sum(_beside_running(call, spans) for call in traced),
         draws=tuple(dict.fromkeys(_draws(names))),
-        recorded=True,
     )
-
-
-def _outermost(spans):
-    """Without those that lie inside another one: a trace of one function may trace others."""
-    outer = []
-    for span in sorted(spans, key=lambda s: (s.thread, s.begin, -s.end)):
-        if not (outer and span.inside(outer[-1])):
-            outer.append(span)
-    return outer
-
-
-def _beside_running(call, spans):
-    """Seconds of a call of a `tf.function` without those in which its graph was compiled or ran."""
-    running = _outermost([span for span in spans if span.name == RUNNING and span.inside(call)])
-    own = call.end - call.begin - sum(span.end - span.begin for span in running)
-    return max(0.0, 1e-12 * own)
 
 
 def _draws(names):

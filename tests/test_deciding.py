@@ -17,7 +17,7 @@ class Found(dict):
     """A check of which every mode agrees, or what is said otherwise."""
 
     unsupported = vanished = ()
-    undecided, longest_sum = "", 0
+    undecided = ""
 
     def __init__(self, **otherwise):
         super().__init__(XLA=SimpleNamespace(agrees=True))
@@ -125,23 +125,6 @@ def test_what_was_not_tested_is_said():
     notes = decision({"a": race(graph=1.0, XLA=0.5)}, shares).notes
     assert "Not raced: b, 40% of the calls." in notes
     assert any("inputs that should fail" in note for note in notes)
-
-
-def test_a_long_sum_is_warned_of_where_a_version_adds_it_up_badly(tf, monkeypatch):
-    def mean_and_largest(x):
-        return tf.reduce_mean(x, axis=1), tf.reduce_max(x)
-
-    def warned(version, fn, shape):
-        monkeypatch.setattr(tf, "__version__", version)
-        found = xh.decide(fn, [tf.ones(shape)], budget=0.1, floor=1e-9)
-        assert found.label == "XLA"
-        return [note for note in found.notes if "numbers in one sum" in note]
-
-    (note,) = warned("2.21.0", mean_and_largest, [2, 200_000])
-    assert "adds 200,000 numbers" in note and "notebook 08" in note
-    assert not warned("2.21.0", mean_and_largest, [200_000, 2])
-    assert not warned("2.21.0", tf.reduce_max, [200_000])
-    assert not warned("2.22.0", mean_and_largest, [2, 200_000])
 
 
 def test_half_of_the_calls_must_be_raced():

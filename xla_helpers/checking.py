@@ -17,7 +17,6 @@ from .operations import (
     checks_in,
     draws_in,
     effects_in,
-    longest_sum_in,
     operations_in,
     refused_by_keras,
     unsupported_in,
@@ -68,9 +67,8 @@ class Check(Table):
     others of the graph that it has no code for. switched_off: the layers because of which Keras
     leaves XLA out when it decides. vanished: the checks that XLA leaves out, by name. draws: the
     operations that draw random numbers. not_put_back: those that may change for good what is no
-    variable. longest_sum: how many floats the graph's longest sum adds up to one. undecided: why
-    nothing was compared, or other numbers say nothing; else empty. tolerance: the relative
-    difference that was allowed.
+    variable. undecided: why nothing was compared, or other numbers say nothing; else empty.
+    tolerance: the relative difference that was allowed.
     """
 
     function: str
@@ -80,7 +78,6 @@ class Check(Table):
     vanished: tuple[str, ...] = ()
     draws: tuple[Draw, ...] = ()
     not_put_back: tuple[Place, ...] = ()
-    longest_sum: int = 0
     undecided: str = ""
     tolerance: float = TOLERANCE
 
@@ -238,7 +235,6 @@ def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Che
         vanished=checks_in(found),
         draws=draws,
         not_put_back=effects_in(found, layers),
-        longest_sum=longest_sum_in(found),
         undecided=undecided,
         tolerance=tolerance,
     )

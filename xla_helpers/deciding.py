@@ -26,7 +26,6 @@ NARROW = 1.1  # ends of an interval so far apart: more time would hardly bring t
 HALF = 0.5  # of the calls: a plan of which less was raced is not decided
 LONG = 5.0  # seconds of a check, from which on a race has as few rounds as an interval needs
 FEW_ROUNDS = 8
-MANY = 100_000  # numbers in one sum: notebook 08 shows what one version of XLA makes of them
 
 SETTINGS = {
     "kwargs": {},
@@ -224,12 +223,6 @@ class Decision:
         vanished = dict.fromkeys(name for found in self.checks.values() for name in found.vanished)
         if vanished and self.label != "graph":
             yield f"Mind: XLA leaves out {some(list(vanished), 3)}."
-        longest = max(found.longest_sum for found in self.checks.values())
-        if longest > MANY and self.label != "graph" and _adds_one_by_one():
-            yield (
-                f"Mind: this program adds {longest:,} numbers in one sum; TensorFlow 2.21's XLA "
-                "adds so many one after the other: see notebook 08."
-            )
         yield "Not tested: other processes. So the interval is wider than that of a race."
 
 
@@ -310,13 +303,6 @@ def _look(fn, plan, settings):
 
 def _check(fn, args, settings):
     return check(fn, *args, tolerance=settings["tolerance"], **settings["kwargs"])
-
-
-def _adds_one_by_one():
-    """Whether this is the version whose XLA for processors adds long sums one after the other."""
-    import tensorflow as tf
-
-    return tf.__version__.startswith("2.21.") and not tf.config.list_physical_devices("GPU")
 
 
 def _labels(race):

@@ -159,16 +159,6 @@ def checks_in(found: Iterable[Found]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(GUARD.sub("", name) or name for name in names))
 
 
-def longest_sum_in(found: Iterable[Found]) -> int:
-    """How many numbers the longest sum of floats adds up to one; 0 where that is not known."""
-    longest = 0
-    for one in found:
-        if one.type in ("Sum", "Mean") and one.op.outputs[0].dtype.is_floating:
-            many, few = (x.shape.num_elements() for x in (one.op.inputs[0], one.op.outputs[0]))
-            longest = max(longest, many // few if many and few else 0)
-    return longest
-
-
 def draws_in(found: Iterable[Found], layers: Mapping[str, object]) -> tuple[Draw, ...]:
     """The operations that draw random numbers, each once in a layer; `layers` as of `layers_of`."""
     return tuple(_places(Draw, [one for one in found if one.type in DRAWS], layers))

@@ -57,21 +57,20 @@ class ProcessError(RuntimeError):
 
 
 def run_in_process(
-    code: Callable | str | Path,
+    code: Callable | str,
     *args,
     uses: Iterable[Callable] = (),
     flags: Mapping[str, str] | None = None,
     timeout: float = 300,
 ) -> Run:
-    """Run a function, source text or a script file in a fresh Python process.
+    """Run a function or source text in a fresh Python process.
 
     code: a function that imports what it needs (its source travels, so it may not use names from
-    around it), or source text, or the `Path` of a script. args: for a function, values that JSON
-    can hold; for text and scripts, strings in ``sys.argv``. uses: functions that the function
-    calls, whose source travels with it. flags: environment variables to set, such as
-    ``{"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}``. timeout: seconds, after which it is killed, and
-    what it started with it. What a function returns must fit in JSON; text in and out is UTF-8.
-    Introduced in notebook 05.
+    around it), or source text. args: for a function, values that JSON can hold; for text, strings
+    in ``sys.argv``. uses: functions that the function calls, whose source travels with it. flags:
+    environment variables to set, such as ``{"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}``. timeout:
+    seconds, after which it is killed, and what it started with it. What a function returns must fit
+    in JSON; text in and out is UTF-8. Introduced in notebook 05.
 
     Returns: a `Run`.
     Raises: ProcessError when the process fails, crashes or runs too long; TypeError and
@@ -85,11 +84,8 @@ def run_in_process(
     environment = os.environ | utf_8 | dict(flags or {})
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        script, words = code, args
-        if not isinstance(code, Path):
-            script = folder / "script.py"
-            script.write_text(_source(code, args, uses), encoding="utf-8")
-            words = () if callable(code) else args
+        script, words = folder / "script.py", () if callable(code) else args
+        script.write_text(_source(code, args, uses), encoding="utf-8")
         started = time.perf_counter()
         ended, *printed = _execute([script, *words], environment, folder, timeout)
         seconds = time.perf_counter() - started

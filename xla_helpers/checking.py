@@ -11,7 +11,6 @@ from .evidence import Evidence
 from .layers import layers_of
 from .modes import run_functions_eagerly
 from .operations import (
-    Draw,
     Place,
     Refusal,
     checks_in,
@@ -76,7 +75,7 @@ class Check(Table):
     unsupported: tuple[Refusal, ...] = ()
     switched_off: tuple[Refusal, ...] = ()
     vanished: tuple[str, ...] = ()
-    draws: tuple[Draw, ...] = ()
+    draws: tuple[Place, ...] = ()
     not_put_back: tuple[Place, ...] = ()
     undecided: str = ""
     tolerance: float = TOLERANCE

@@ -135,10 +135,6 @@ class Place:
         return self.where
 
 
-class Draw(Place):
-    """An operation that draws random numbers: its type as `operation`, its `layer`, its `line`."""
-
-
 @dataclass(frozen=True)
 class Refusal(Place):
     """What XLA refuses, or the layer because of which Keras leaves XLA out.
@@ -159,9 +155,9 @@ def checks_in(found: Iterable[Found]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(GUARD.sub("", name) or name for name in names))
 
 
-def draws_in(found: Iterable[Found], layers: Mapping[str, object]) -> tuple[Draw, ...]:
+def draws_in(found: Iterable[Found], layers: Mapping[str, object]) -> tuple[Place, ...]:
     """The operations that draw random numbers, each once in a layer; `layers` as of `layers_of`."""
-    return tuple(_places(Draw, [one for one in found if one.type in DRAWS], layers))
+    return tuple(_places(Place, [one for one in found if one.type in DRAWS], layers))
 
 
 def effects_in(found: Iterable[Found], layers: Mapping[str, object]) -> tuple[Place, ...]:

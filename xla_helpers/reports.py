@@ -117,7 +117,7 @@ def write_bug_report(
 
     given, named = with_defaults(fn, args, {})
     stages = fn.experimental_get_compiler_ir(*given, **named)
-    module = hlo_pb2.HloModuleProto.FromString(stages(stage="hlo_serialized"))
+    module = hlo_pb2.HloModuleProto.FromString(stages("hlo_serialized"))
     shapes = [i.shape for computation in module.computations for i in computation.instructions]
     if any(any(shape.is_dynamic_dimension) for shape in shapes):
         raise ValueError("sizes in the program depend on its data, and a report needs fixed ones")
@@ -127,17 +127,15 @@ def write_bug_report(
     report = Report(fn.name, says, _flags(), inputs, outputs, "", [], "not run")
     # TensorFlow 2.21 copies new values of variables by an operation that its own loader of
     # StableHLO does not know. A conversion to the same type means the same.
-    stablehlo = stages(stage="stablehlo").replace(" mhlo.copy ", " stablehlo.convert ")
-    texts = {"stablehlo.mlir": stablehlo, "hlo_before.txt": stages(stage="hlo")}
-
+    stablehlo = stages("stablehlo").replace(" mhlo.copy ", " stablehlo.convert ")
     path = Path(path)
     (path / "hlo_after.txt").unlink(missing_ok=True)  # of an earlier report
-    _write(path, report, texts)
+    before = {"README.txt": README, "stablehlo.mlir": stablehlo, "hlo_before.txt": stages("hlo")}
+    _write(path, report, before)
     read_report(path)  # raises for what is too large to be read again
     report = _run(path, report, timeout)
-    if not report.error:  # what failed there would fail here
-        texts["hlo_after.txt"] = stages(stage="optimized_hlo")
-    _write(path, report, texts)
+    # What failed there would fail here.
+    _write(path, report, {} if report.error else {"hlo_after.txt": stages("optimized_hlo")})
     return report
 
 
@@ -176,10 +174,9 @@ def _flags():
 
 def _write(path, report, texts):
     path.mkdir(parents=True, exist_ok=True)
-    told = msgspec.json.format(msgspec.json.encode(report)).decode()
-    texts = {name: FOLDERS.sub("", text) for name, text in texts.items()}
-    for name, text in {"README.txt": README, "report.json": told, **texts}.items():
-        (path / name).write_text(text, encoding="utf-8")
+    for name, text in texts.items():
+        (path / name).write_text(FOLDERS.sub("", text), encoding="utf-8")
+    (path / "report.json").write_bytes(msgspec.json.format(msgspec.json.encode(report)))
 
 
 def _name(path):

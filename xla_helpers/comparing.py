@@ -58,7 +58,7 @@ def compare(
 
     Returns: a `Comparison`, in seconds per call.
     Raises: ComparisonError after the others were measured, when a candidate raised, gave NaN or
-    gave another result; ValueError for options that make no sense.
+    gave another result; ValueError or TypeError for arguments that make no sense.
 
     >>> import numpy as np
     >>> x = np.arange(1000.0)
@@ -72,6 +72,10 @@ def compare(
     check_positive("block", block)
     check_not_negative("budget", budget)
     check_not_negative("tolerance", tolerance)
+    if not isinstance(candidates, Mapping):
+        raise TypeError(
+            f"`candidates` is {type(candidates).__name__}: give a dict, label to function"
+        )
     state = State()
     first = _FirstCalls({str(label): fn for label, fn in candidates.items()}, args, kwargs, state)
     first.compare_results(tolerance)

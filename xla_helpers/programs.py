@@ -104,8 +104,8 @@ def inspect_program(fn: Callable, /, *args, **kwargs) -> Program:
     compiled and not called. Introduced in notebook 01.
 
     Returns: a `Program`, sizes in bytes.
-    Raises: ValueError when XLA is given a shape that is not static, TypeError when `fn` cannot be
-    called, or calls a graph or a compiled function, which must be inspected itself.
+    Raises: ValueError for what XLA refuses, such as a shape that is not static; TypeError when `fn`
+    cannot be called, or calls a graph or a compiled function, which must be inspected itself.
 
     >>> import tensorflow as tf
     >>> program = inspect_program(lambda x: tf.tanh(x) + x, tf.ones([1024]))

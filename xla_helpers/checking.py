@@ -22,7 +22,7 @@ from .operations import (
 )
 from .state import State
 from .tables import Table, counted, cut, some, tabulate
-from .targets import as_tensors, name_of, python_of, resolve
+from .targets import as_tensors, holds_no_python, name_of, python_of, resolve
 from .trials import difference_between, differs_from_itself, run, trace
 from .validation import check_not_negative
 
@@ -120,7 +120,7 @@ class Check(Table):
         if outcome.agrees:
             return f"the same to {difference.size:.1g}" if difference.size else "the same"
         if self.undecided:
-            return "not decidable"
+            return "cannot be compared"
         place = "" if difference.place == "result" else f", in {difference.place}"
         allowed = f"; allowed {self.tolerance:.1g}" if difference.reason == "numbers" else ""
         return f"{difference.against(first.mode)}{place}{allowed}"
@@ -218,8 +218,8 @@ def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Che
         trials["graph"] = run(graph, *call)
         trials["XLA"] = run(tf.function(plain, jit_compile=True), *call)
         ran = trials["eager"].evidence
-        if ran.graphs and not ran.eager:
-            del trials["eager"]  # there is no Python inside
+        if holds_no_python(fn) or (ran.graphs and not ran.eager):
+            del trials["eager"]
         first = next(iter(trials.values()))
         outcomes = {m: _outcome(m, trial, first, state, tolerance) for m, trial in trials.items()}
         layers = layers_of(fn)

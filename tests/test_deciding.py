@@ -1,5 +1,6 @@
 """The sums behind a verdict, on races that were made up, and what stands in it in words."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
@@ -20,7 +21,7 @@ class Found(dict):
     undecided = ""
 
     def __init__(self, **otherwise):
-        super().__init__(XLA=SimpleNamespace(agrees=True))
+        super().__init__(XLA=SimpleNamespace(agrees=True), graph=SimpleNamespace(agrees=True))
         vars(self).update(otherwise)
 
     def against(self, mode):
@@ -58,7 +59,7 @@ def test_a_gain_counts_first_calls():
 def test_the_same_model_gets_opposite_verdicts():
     one = decision({"a": race(graph=2e-3, XLA=1e-3)})
     assert [one.over(calls).label for calls in (1, 1_200, 100_000)] == ["graph", "", "XLA"]
-    assert "repaid after 1,000" in one.over(1_200).verdict
+    assert "more calls, over which its first calls weigh less" in one.over(1_200).verdict
     assert decision({"a": race(graph=1e-3, XLA=2e-3)}, calls=10**9).label == "graph"
 
 
@@ -100,8 +101,31 @@ def test_of_equal_winners_the_first():
     ],
 )
 def test_what_nobody_should_choose(otherwise, said):
-    one = decision({"a": race(graph=9e-3, XLA=1e-3)}, checks={"a": Found(**otherwise)})
+    checks = {"a": Found(**otherwise), "b": Found()}
+    races = dict.fromkeys(checks, race(graph=9e-3, XLA=1e-3))
+    one = decision({"a": races["a"]}, checks={"a": checks["a"]})
     assert one.label == "graph" and said in one.verdict
+    assert said.replace("XLA", "XLA with a") in decision(races, checks=checks).verdict
+
+
+def test_what_another_mode_makes_of_a_call_is_said(tf):
+    def eager_fails(x):
+        assert not tf.executing_eagerly()
+        return x + 1
+
+    found = xh.decide(eager_fails, [tf.ones([3])], budget=0.1)
+    assert "beside eager mode, the graph gives a result instead of an error" in found.verdict
+
+
+def test_an_error_of_xla_is_told(tf):
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.while_loop(lambda y: y < 100.0, lambda y: (2 * y,), (x,))[0]
+        return tape.gradient(y, x)
+
+    found = xh.decide(slope, [tf.constant(3.0)], budget=0.1)
+    assert "XLA fails: InvalidArgumentError: XLA compilation requires a fixed" in found.verdict
 
 
 def test_a_row_in_which_no_program_ran_is_no_choice():
@@ -117,14 +141,25 @@ def test_what_fails_in_a_race_is_no_choice(label):
     del failed.measurements[label]
     failed.failures[label] = "no memory"
     one = decision({"a": failed}, calls=10**7)
-    assert one.label == "graph" and f"was not timed: {label}: no memory" in one.verdict
+    whose = "the graph: " if label == "graph" else ""
+    assert one.label == "graph" and f"XLA was not timed: {whose}no memory" in one.verdict
 
 
 def test_what_was_not_tested_is_said():
     shares = {"a": 0.6, "b": 0.4}
-    notes = decision({"a": race(graph=1.0, XLA=0.5)}, shares).notes
-    assert "Not raced: b, 40% of the calls." in notes
-    assert any("inputs that should fail" in note for note in notes)
+    some = decision({"a": race(graph=1.0, XLA=0.5)}, shares)
+    assert any(note.startswith("Neither checked nor raced: b, 40% of") for note in some.notes)
+    assert any("inputs that should fail" in note for note in some.notes)
+    assert any("Not tested: other processes" in note for note in some.notes)
+    refused = decision({}, {"a": 1.0}, checks={"a": Found(unsupported=("PyFunc: leave it out",))})
+    assert not any("other processes" in note for note in refused.notes)
+
+
+def test_a_shape_that_was_not_raced_costs_a_first_call():
+    shares = {"often": 0.6} | {f"seldom {n}": 0.004 for n in range(100)}
+    some = decision({"often": race(graph=2e-3, XLA=1e-3)}, shares)
+    assert some.total("XLA", 0) == pytest.approx(101) and some.label == "graph"
+    assert some.repaid("XLA") == pytest.approx(101_000)
 
 
 def test_half_of_the_calls_must_be_raced():
@@ -133,13 +168,18 @@ def test_half_of_the_calls_must_be_raced():
     assert few.label == "XLA" or "less than half" in few.verdict
 
 
-@pytest.mark.parametrize("batches", [None, "text", {"x": 1}, []])
+@pytest.mark.parametrize(
+    "batches", [None, "text", {"x": 1}, [], np.ones([3, 2]), itertools.repeat(np.ones(2))]
+)
 def test_batches_that_are_none(tf, batches):
     with pytest.raises((TypeError, ValueError), match="batches"):
         xh.decide(tf.tanh, batches)
 
 
-@pytest.mark.parametrize("wrong", [{"calls": 0}, {"floor": -1}, {"budget": 0}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"calls": 0}, {"floor": -1}, {"budget": 0}, {"step": True}, {"candidates": {"graph": abs}}],
+)
 def test_options_that_make_no_sense(tf, wrong):
     with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
         xh.decide(tf.tanh, [tf.ones([2])], **wrong)

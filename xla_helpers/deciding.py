@@ -13,6 +13,7 @@ from .agreement import TOLERANCE
 from .checking import Check, check
 from .comparing import compare
 from .comparisons import Comparison
+from .errors import headline
 from .ratios import Ratio
 from .startup import describe_machine
 from .tables import counted, some
@@ -26,6 +27,7 @@ NARROW = 1.1  # ends of an interval so far apart: more time would hardly bring t
 HALF = 0.5  # of the calls: a plan of which less was raced is not decided
 LONG = 5.0  # seconds of a check, from which on a race has as few rounds as an interval needs
 FEW_ROUNDS = 8
+MOST_BATCHES = 10_000  # example calls: a dataset may go on for ever
 
 SETTINGS = {
     "kwargs": {},
@@ -106,7 +108,7 @@ class Decision:
         if self._covered < HALF:
             return "more time, since less than half of the calls were raced"
         if self._gain(label, math.inf).low >= self.floor:
-            return f"more calls, since it is repaid after {self.repaid(label):,.0f}"
+            return "more calls, over which its first calls weigh less"
         alone = self._gain(label, self.calls, luck=1.0, scatter=1.0)
         return "more time, since its interval is wide" if alone.high > NARROW * alone.low else ""
 
@@ -156,8 +158,12 @@ class Decision:
         return sum(found) / self._covered
 
     def _once(self, label):
-        """Seconds of all first calls, beyond those of steady ones."""
-        return sum(max(0, race[label].first - race[label].median) for race in self.races.values())
+        """Seconds of all first calls, beyond those of steady ones.
+
+        A shape that was not raced is taken to cost as much as the last one that was.
+        """
+        each = [max(0, race[label].first - race[label].median) for race in self.races.values()]
+        return sum(each) + (len(self.plan) - len(each)) * each[-1]
 
     def _gain(self, label, calls, luck=LUCK, scatter=SCATTER):
         """luck, scatter: how far ratios and first calls may be off elsewhere, both ways."""
@@ -185,19 +191,14 @@ class Decision:
         """The checks are of XLA; of other candidates the races say whether the results agree."""
         for shape, found in self.checks.items() if label == "XLA" else ():
             if why := _why_not_xla(found):
-                return f"{why}{self._with(shape)}"
+                return f"{self._with(shape)}{why}"
         for shape, race in self.races.items():
-            if race.undecided:
-                return f"cannot be compared{self._with(shape)}: {race.undecided.rstrip('.')}"
-            for one in ("graph", label):
-                if one in race.failures:
-                    return f"was not timed{self._with(shape)}: {one}: {race.failures[one]}"
-            if race.evidence[label].mode != "XLA":
-                return f"was not seen to run a program of XLA{self._with(shape)}"
+            if why := _why_not_raced(race, label):
+                return f"{self._with(shape)}{why}"
         return "" if self.races else "was not raced"
 
     def _with(self, shape):
-        return f" with {shape}" if len(self.plan) > 1 else ""
+        return f"with {shape} " if len(self.plan) > 1 else ""
 
     def _gained(self, chosen):
         for label, gain in sorted(self.gains.items(), key=lambda one: one[0] != chosen):
@@ -212,9 +213,12 @@ class Decision:
             yield f"{label} is {gain.against('the graph')} {calls}, {asked}{mend}"
 
     def _notes(self):
-        left = [shape for shape in self.plan if shape not in self.races]
+        left = [shape for shape in self.plan if shape not in self.checks]
         if left and self.races:
-            yield f"Not raced: {some(left, 3)}, {1 - self._covered:.0%} of the calls."
+            yield (
+                f"Neither checked nor raced: {some(left, 3)}, {1 - self._covered:.0%} of the "
+                "calls. Their first calls are taken to cost what the last ones that were raced did."
+            )
         if not self.worst:
             yield "Not tested: inputs that should fail, in `worst`."
         for number, found in enumerate(self.worst, start=1):
@@ -223,7 +227,8 @@ class Decision:
         vanished = dict.fromkeys(name for found in self.checks.values() for name in found.vanished)
         if vanished and self.label != "graph":
             yield f"Mind: XLA leaves out {some(list(vanished), 3)}."
-        yield "Not tested: other processes. So the interval is wider than that of a race."
+        if self.gains:
+            yield "Not tested: other processes. So the interval is wider than that of a race."
 
 
 def decide(
@@ -266,6 +271,12 @@ def decide(
     check_count("calls", settings["calls"])
     for name in ("floor", "budget"):
         check_positive(name, settings[name])
+    if taken := {"graph", "XLA"} & set(settings["candidates"]):
+        raise ValueError(
+            f"`candidates` has {', '.join(taken)}, a label that is taken: choose another"
+        )
+    if step and not hasattr(what, "train_step"):
+        raise TypeError(f"`step` asks for a Keras model, and this is {type(what).__name__}")
     fn = resolve(what.train_step if step else what)
     plan = _plan_of(batches, step)
     checks, races = _look(fn, plan, settings)
@@ -315,7 +326,22 @@ def _why_not_xla(found):
         return f"is refused: {'; '.join(map(str, found.unsupported))}"
     if found.undecided:
         return f"cannot be compared: {found.undecided}"
-    return "" if found["XLA"].agrees else found.against("XLA")
+    xla, graph = found["XLA"], found["graph"]
+    if not graph.agrees:
+        return f"cannot be judged: beside eager mode, the graph {found.against('graph')}"
+    if not xla.agrees and xla.error:
+        return f"fails: {headline(xla.error).rstrip('.')}"
+    return "" if xla.agrees else found.against("XLA")
+
+
+def _why_not_raced(race, label):
+    """The same of a candidate, by what a race found."""
+    if race.undecided:
+        return f"cannot be compared: {race.undecided.rstrip('.')}"
+    for one, whose in (("graph", "the graph: "), (label, "")):
+        if one in race.failures:
+            return f"was not timed: {whose}{race.failures[one]}"
+    return "" if race.evidence[label].mode == "XLA" else "was not seen to run a program of XLA"
 
 
 # What is given
@@ -340,10 +366,15 @@ def _made(reference):
 
 def _plan_of(batches, step):
     """Shape in words to `Shape`, the most frequent first."""
-    if not isinstance(batches, Iterable) or isinstance(batches, (str, Mapping)):
+    no_list = isinstance(batches, (str, Mapping)) or hasattr(batches, "shape")
+    if no_list or not isinstance(batches, Iterable):
         raise TypeError(f"`batches` is {type(batches).__name__}: give a list of example calls")
     first, counts = {}, Counter()
-    for batch in batches:
+    for number, batch in enumerate(batches):
+        if number == MOST_BATCHES:
+            raise ValueError(
+                f"`batches` holds more than {MOST_BATCHES:,} example calls: give fewer"
+            )
         args = _args(batch, step)
         shape = _words(args)
         first.setdefault(shape, args)

@@ -248,12 +248,12 @@ def decide(
 
     what: whatever `check` takes; or a text, "path/file.py:make", that names a function without
     arguments, which returns (what, batches), or (what, batches, options), where options are those
-    below by name; what is given here counts more. batches: example calls; a tuple holds the
-    positional arguments of one call, anything else is its only argument. Their shapes, and how
-    often each comes, are the plan. kwargs: keyword arguments of every call. candidates: more to
-    race, label to function, such as "XLA, padded". worst: inputs that should fail, in the form of
-    `batches`. step: whether `what` is a compiled Keras model of which a training step is meant.
-    calls: how many there will be, 10,000 unless said. tolerance: the relative difference of
+    below by name; what is given here counts more. batches: example calls, at most 10,000; a tuple
+    holds the positional arguments of one call, anything else is its only argument. Their shapes,
+    and how often each comes, are the plan. kwargs: keyword arguments of every call. candidates:
+    more to race, label to function, such as "XLA, padded". worst: inputs that should fail, in the
+    form of `batches`. step: whether `what` is a compiled Keras model of which a training step is
+    meant. calls: how many there will be, 10,000 unless said. tolerance: the relative difference of
     results that is allowed. floor: how many times faster than the graph all calls must be, first
     calls included, 1.05 unless said. budget: seconds, after which no further shape is raced, 20
     unless said. Introduced in notebook 13.

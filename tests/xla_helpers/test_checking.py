@@ -91,6 +91,12 @@ def test_a_failure_in_every_mode_is_no_difference(tf):
     assert found["graph"].short.startswith("ValueError: Dimensions must be equal")
 
 
+def test_a_graph_without_python_has_no_eager_row_though_it_fails(tf):
+    checked = tf.function(lambda x: tf.debugging.check_numerics(x, "no number"))
+    found = xh.check(checked.get_concrete_function(tf.TensorSpec([])), math.nan)
+    assert list(found.outcomes) == ["graph", "XLA"] and found["graph"].error
+
+
 def test_a_buffer_that_is_filled_again_is_not_compared_with_itself(tf):
     out = np.zeros(3)
 

@@ -250,6 +250,11 @@ def test_options_that_make_no_sense_are_refused_by_name(option, values):
             xh.compare({"a": fails}, **{option: value})
 
 
+def test_candidates_without_labels_are_refused():
+    with pytest.raises(TypeError, match="`candidates` is list: give a dict, label to function"):
+        xh.compare([fails])
+
+
 # What ran
 
 

@@ -4,16 +4,15 @@ import atexit
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from .tables import in_one_line
+from .tables import counted, in_one_line
 
-LOG_SWITCH = ("TF_CPP_VMODULE", "service=1,device_compiler=1")
+LOG_SWITCH = "service=1,device_compiler=1"
 """Makes TensorFlow log the name and the seconds of each XLA compilation. Read once, at import."""
 
 _log_path = None
@@ -44,8 +43,8 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     _check_keras(keras)
     os.environ["KERAS_BACKEND"] = "tensorflow"  # whatever keras.json says
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
-    name, value = LOG_SWITCH
-    os.environ[name] = ",".join(filter(None, [os.environ.get(name), value]))
+    given = os.environ.get("TF_CPP_VMODULE")
+    os.environ["TF_CPP_VMODULE"] = f"{given},{LOG_SWITCH}" if given else LOG_SWITCH
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "0"
     log, path = tempfile.mkstemp(prefix="tensorflow-", suffix=".log")
     _keep_python_stderr()
@@ -89,11 +88,11 @@ def machine_facts() -> dict[str, str]:
     import tensorflow as tf
 
     affinity = getattr(os, "sched_getaffinity", lambda pid: range(os.cpu_count()))
-    cores = sorted(affinity(0))  # that this process may use, where the system says it
+    cores = affinity(0)  # that this process may use, where the system says it
     facts = {
         "processor": _processor(),
-        "cores": f"{len(cores)} core{'s' if len(cores) > 1 else ''}",
-        "cache": _last_level_cache(cores),
+        "cores": counted(len(cores), "core"),
+        "cache": _cache(cores),
         "accelerators": _accelerators(tf),
         "Python": f"Python {platform.python_version()}",
         "TensorFlow": f"TensorFlow {tf.__version__}",
@@ -101,72 +100,28 @@ def machine_facts() -> dict[str, str]:
     return {name: in_one_line(fact) for name, fact in facts.items() if fact}
 
 
-def unseen_gpu() -> str:
-    """One sentence where NVIDIA's driver lists a GPU and TensorFlow sees none; "" otherwise.
-
-    TensorFlow is imported only where the driver lists one.
-    """
-    driver = _nvidia_driver()
-    if not driver:
-        return ""
-    import tensorflow as tf
-
-    if tf.config.list_physical_devices("GPU"):
-        return ""
-    said = [f"There is an NVIDIA GPU ({driver}) that TensorFlow does not see."]
-    if "CUDA_VISIBLE_DEVICES" in os.environ:
-        said.append(f"CUDA_VISIBLE_DEVICES is {os.environ['CUDA_VISIBLE_DEVICES']!r}.")
-    said.append(f"TensorFlow's log may say why: {_log_path or 'it stands above'}.")
-    return " ".join(said)
-
-
 def _accelerators(tf):
     """The GPUs that this process uses, by name, or that it uses none of those that are there."""
     details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
-    names = ", ".join(known.get("device_name", "GPU") for known in details)
-    driver = _nvidia_driver()
-    if not driver:
-        return names or "no GPU"
-    return f"{names or 'NVIDIA GPU that TensorFlow does not use'} ({driver})"
+    if names := ", ".join(known.get("device_name", "GPU") for known in details):
+        return names
+    with suppress(OSError, subprocess.TimeoutExpired):
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, timeout=10).stdout
+        if listed.startswith(b"GPU "):
+            return "NVIDIA GPU that TensorFlow does not use: its log may say why"
+    return "no GPU"
 
 
-def _nvidia_driver():
-    """What NVIDIA's command says, such as ``driver 550.54.15``; "" where it lists no GPU."""
-    command = shutil.which("nvidia-smi")
-    if not command:
-        return ""
-    query = [command, "--query-gpu=driver_version", "--format=csv,noheader"]  # a line for each GPU
-    try:
-        done = subprocess.run(query, capture_output=True, text=True, errors="replace", timeout=5)
-    except subprocess.TimeoutExpired:
-        return "driver does not answer"  # which it would where there is no GPU
-    except OSError:
-        return ""
-    versions = re.findall(r"^\d+(?:\.\d+)+$", done.stdout, re.MULTILINE)
-    return f"driver {versions[0]}" if versions and done.returncode == 0 else ""
-
-
-def _last_level_cache(cores):
-    """The caches of the last level together, such as ``L3 cache 64 MiB in 2 parts``.
-
-    Those count whose cores this process may use. "" where the system does not say.
-    """
-    sizes = {}  # kilobytes, by level and by the cores that share it
-    folders = [Path(f"/sys/devices/system/cpu/cpu{core}/cache") for core in cores]
-    for cache in (index for folder in folders for index in folder.glob("index*")):
-        with suppress(OSError, ValueError):  # not all systems tell all of it
-            level, shared_by, size = (
-                _told(cache / n) for n in ("level", "shared_cpu_list", "size")
-            )
-            sizes[level, shared_by] = int(size.removesuffix("K"))
-    last = max((level for level, _ in sizes), default="")
-    parts = [size for (level, _), size in sizes.items() if level == last]
-    divided = f" in {len(parts)} parts" if len(parts) > 1 else ""
-    return f"L{last} cache {sum(parts) / 1024:.4g} MiB{divided}" if parts else ""
-
-
-def _told(path):
-    return path.read_text(encoding="utf-8").strip()
+def _cache(cores):
+    """The L3 caches of these cores together, such as ``L3 cache 32 MiB``; "" where not told."""
+    parts = {}  # KiB, by the cores that share it
+    for core in cores:
+        cache = Path(f"/sys/devices/system/cpu/cpu{core}/cache/index3")
+        with suppress(OSError, ValueError):
+            size = (cache / "size").read_text(encoding="utf-8").strip()
+            shared_by = (cache / "shared_cpu_list").read_text(encoding="utf-8")
+            parts[shared_by] = int(size.removesuffix("K"))
+    return f"L3 cache {sum(parts.values()) / 1024:.4g} MiB" if parts else ""
 
 
 def _processor():

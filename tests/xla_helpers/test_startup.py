@@ -74,7 +74,7 @@ def test_the_machine_in_one_line(tf):
     assert re.fullmatch(line + tf.__version__, xh.describe_machine())
 
 
-def driver(folder, text):
+def smi(folder, text):
     """A folder with a command that stands in for NVIDIA's."""
     folder.mkdir()
     (folder / "nvidia-smi").write_text(f"#!{text}\n", encoding="utf-8")
@@ -95,25 +95,20 @@ def describe(folders):
 
 
 def test_a_gpu_that_tensorflow_does_not_use_is_told(tmp_path):
-    unused = "NVIDIA GPU that TensorFlow does not use"
-    drivers = {
-        "/bin/sh\necho 550.54.15; echo 550.54.15": f"{unused} (driver 550.54.15)",
-        "/bin/sh\nexec /bin/sleep 60": f"{unused} (driver does not answer)",
-        "/bin/sh\necho No devices were found": "no GPU",
-        "/bin/sh\necho 550.54.15; exit 9": "no GPU",
+    unused = "NVIDIA GPU that TensorFlow does not use: its log may say why"
+    said = {
+        "/bin/sh\necho 'GPU 0: NVIDIA A (UUID: GPU-1)'": unused,
+        "/bin/sh\necho No devices found.": "no GPU",
         "/no/such/shell": "no GPU",
     }
-    folders = [driver(tmp_path / str(i), text) for i, text in enumerate(drivers)]
+    folders = [smi(tmp_path / str(i), text) for i, text in enumerate(said)]
     hidden = {"CUDA_VISIBLE_DEVICES": "-1"}  # a real one too
     run = xh.run_in_process(describe, [*folders, str(tmp_path)], flags=hidden)
-    assert run.value == [*drivers.values(), "no GPU"]
+    assert run.value == [*said.values(), "no GPU"]
 
 
-def test_gpus_that_tensorflow_uses_are_named(tf, tmp_path, monkeypatch):
+def test_gpus_that_tensorflow_uses_are_named(tf, monkeypatch):
     details = SimpleNamespace(get_device_details=lambda gpu: {"device_name": gpu})
     monkeypatch.setattr(tf.config, "get_visible_devices", lambda kind: ["A", "B"])
     monkeypatch.setattr(tf.config, "experimental", details)
-    monkeypatch.setenv("PATH", driver(tmp_path / "bin", "/bin/sh\necho 550.54.15"))
-    assert " · A, B (driver 550.54.15) · Python" in xh.describe_machine()
-    monkeypatch.setenv("PATH", str(tmp_path))
     assert " · A, B · Python" in xh.describe_machine()

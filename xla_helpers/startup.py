@@ -25,23 +25,25 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     only what C++ code writes to file descriptor 2 moves. The file goes when the process ends
     well, and stays after a crash. Calling it again changes nothing. On a GPU this process, and
     those that it starts, take memory as they need it, so that they can share the device.
-    keras: 3 for code in which `tf.keras` has to be Keras 3; None for any.
+    Keras runs on TensorFlow from here on, whatever KERAS_BACKEND said. keras: 3 for code in which
+    `tf.keras` has to be Keras 3, whatever TF_USE_LEGACY_KERAS said; None for any.
     Introduced in notebook 01.
 
     Returns: the path of the log file.
-    Raises: RuntimeError when TensorFlow was imported first, because it no longer reads the switch,
-    and when a variable of the environment asks for another Keras.
+    Raises: RuntimeError when TensorFlow or Keras was imported first: they no longer read switches.
     """
     global _log_path
     if _log_path is not None:
         return _log_path
-    if "tensorflow" in sys.modules:
-        raise RuntimeError(
-            "prepare_tensorflow() came too late: TensorFlow is already imported and has read its "
-            "switches. Restart the kernel and call it before `import tensorflow`."
-        )
-    _check_keras(keras)
+    for name in ("tensorflow", "keras"):
+        if name in sys.modules:
+            raise RuntimeError(
+                f"prepare_tensorflow() came too late: {name} is already imported and has read its "
+                f"switches. Restart the kernel and call it before `import {name}`."
+            )
     os.environ["KERAS_BACKEND"] = "tensorflow"  # whatever keras.json says
+    if keras == 3:
+        os.environ.pop("TF_USE_LEGACY_KERAS", None)  # which makes `tf.keras` the older Keras 2
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     given = os.environ.get("TF_CPP_VMODULE")
     os.environ["TF_CPP_VMODULE"] = f"{given},{LOG_SWITCH}" if given else LOG_SWITCH
@@ -53,21 +55,6 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     atexit.register(os.unlink, path)
     _log_path = path
     return path
-
-
-def _check_keras(keras):
-    backend = os.environ.get("KERAS_BACKEND") or "tensorflow"
-    if backend != "tensorflow":
-        raise RuntimeError(
-            f"KERAS_BACKEND is {backend!r} in the environment, and Keras must run on TensorFlow "
-            "here: unset it, and restart the kernel."
-        )
-    legacy = os.environ.get("TF_USE_LEGACY_KERAS")
-    if keras == 3 and legacy in ("true", "True", "1"):  # what TensorFlow takes for yes
-        raise RuntimeError(
-            f"TF_USE_LEGACY_KERAS is {legacy!r} in the environment, which makes tf.keras the older "
-            "Keras 2, and Keras 3 is needed here: unset it, and restart the kernel."
-        )
 
 
 def log_path() -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .logs import check_that_compilations_are_logged, compilations_in, log_end, log_since
+from .logs import watch_compilations
 from .state import State, python_of
 from .tables import Seconds, Table, cut
 from .targets import is_traced, name_of, resolve
@@ -83,8 +83,6 @@ class CompilationLog(Table):
     Compilations are read from its log, which `prepare_tensorflow` must have switched on.
     Introduced in notebook 01.
 
-    Raises: RuntimeError when compilations cannot be counted in this process, with the mend.
-
     >>> import tensorflow as tf
     >>> log, total = CompilationLog(), tf.function(tf.reduce_sum, jit_compile=True)
     >>> for length in (3, 3, 4):
@@ -94,7 +92,6 @@ class CompilationLog(Table):
     """
 
     def __init__(self):
-        check_that_compilations_are_logged()
         self.calls: list[Call] = []
         self._seen = []  # (function, its arguments as leaves) of every earlier call
 
@@ -105,7 +102,8 @@ class CompilationLog(Table):
         names, have their values again afterwards; `watch_compilations` leaves the state of a
         training alone.
 
-        Raises: TypeError for anything else, whose traces nobody counts; whatever the call raises.
+        Raises: TypeError for anything else, whose traces nobody counts; RuntimeError when
+        compilations cannot be counted in this process, with the mend; whatever the call raises.
         """
         fn = resolve(fn)
         if not is_traced(fn):
@@ -113,15 +111,15 @@ class CompilationLog(Table):
                 f"{name_of(fn)} is no tf.function that runs as a graph, and nobody counts its "
                 "traces: watch_compilations counts what it compiles"
             )
-        leaves, position = _leaves_by_name(fn, args, kwargs), log_end()
-        state, before = State(), fn.experimental_get_tracing_count()
+        leaves, state = _leaves_by_name(fn, args, kwargs), State()
+        before = fn.experimental_get_tracing_count()
         try:
-            trace_seconds = trace(fn, args, kwargs, state)
-            traces = fn.experimental_get_tracing_count() - before
-            seconds, result = timed(fn, *args, **kwargs)
+            with watch_compilations() as compilations:
+                trace_seconds = trace(fn, args, kwargs, state)
+                traces = fn.experimental_get_tracing_count() - before
+                seconds, result = timed(fn, *args, **kwargs)
         finally:
             state.put_back()
-        compilations = compilations_in(log_since(position))
         compile_seconds = sum(compilation.seconds for compilation in compilations)
         self.calls.append(
             Call(

@@ -54,16 +54,6 @@ def test_a_compiled_function_that_runs_eagerly_shows_its_operations(tf, jit, see
     assert (found.mode, found.eager, found.programs) == ("eager", 3, 0)
 
 
-def test_a_model_that_keras_compiles_runs_a_program_in_predict_alone(tf, seen):
-    import keras
-
-    model = keras.Sequential([keras.layers.Input([3]), keras.layers.Dense(2)])
-    model.compile(jit_compile=True)
-    rows = tf.ones([4, 3])
-    assert seen(lambda x: model.predict(x, verbose=0), rows).mode == "XLA"
-    assert seen(model, rows).mode == "eager"
-
-
 def test_nothing_of_tensorflow_is_nothing(seen):
     found = seen(lambda x: 2)
     assert (found.eager, found.graphs, found.programs) == (0, 0, 0)

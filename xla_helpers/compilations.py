@@ -98,9 +98,8 @@ class CompilationLog(Table):
     def call(self, fn, *args, **kwargs):
         """Call ``fn(*args, **kwargs)``, record what it caused, and return its result.
 
-        fn: a `tf.function`, or a SavedModel. Variables of its graph, and those that its Python
-        names, have their values again afterwards; `watch_compilations` leaves the state of a
-        training alone.
+        fn: a `tf.function`, or a SavedModel. Variables that it changes stay changed, as after any
+        call.
 
         Raises: TypeError for anything else, whose traces nobody counts; RuntimeError when
         compilations cannot be counted in this process, with the mend; whatever the call raises.
@@ -111,15 +110,11 @@ class CompilationLog(Table):
                 f"{name_of(fn)} is no tf.function that runs as a graph, and nobody counts its "
                 "traces: watch_compilations counts what it compiles"
             )
-        arguments, state = _arguments(fn, args, kwargs), State()
-        before = fn.experimental_get_tracing_count()
-        try:
-            with watch_compilations() as compiled:
-                trace_seconds = trace(fn, args, kwargs, state)
-                traces = fn.experimental_get_tracing_count() - before
-                seconds, result = timed(fn, *args, **kwargs)
-        finally:
-            state.put_back()
+        arguments, before = _arguments(fn, args, kwargs), fn.experimental_get_tracing_count()
+        with watch_compilations() as compiled:
+            trace_seconds = trace(fn, args, kwargs, State())
+            traces = fn.experimental_get_tracing_count() - before
+            seconds, result = timed(fn, *args, **kwargs)
         compile_seconds = sum(compilation.seconds for compilation in compiled)
         self.calls.append(
             Call(

@@ -92,11 +92,14 @@ def _accelerators(tf):
     details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
     if names := ", ".join(known.get("device_name", "GPU") for known in details):
         return names
-    with suppress(OSError, subprocess.TimeoutExpired):
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, timeout=10).stdout
-        if listed.startswith(b"GPU "):
-            return "NVIDIA GPU that TensorFlow does not use: its log may say why"
-    return "no GPU"
+    try:
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, timeout=5).stdout
+    except subprocess.TimeoutExpired:
+        return "GPU not known: nvidia-smi does not answer"
+    except OSError:  # there is no such command
+        return "no GPU"
+    unused = "NVIDIA GPU that TensorFlow does not use: its log may say why"
+    return unused if listed.startswith(b"GPU ") else "no GPU"
 
 
 def _cache(cores):

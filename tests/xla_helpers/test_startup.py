@@ -105,6 +105,7 @@ def test_a_gpu_that_tensorflow_does_not_use_is_told(tmp_path):
     said = {
         "/bin/sh\necho 'GPU 0: NVIDIA A (UUID: GPU-1)'": unused,
         "/bin/sh\necho No devices found.": "no GPU",
+        "/bin/sh\nexec /bin/sleep 60": "GPU not known: nvidia-smi does not answer",
         "/no/such/shell": "no GPU",
     }
     folders = [smi(tmp_path / str(i), text) for i, text in enumerate(said)]

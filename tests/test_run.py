@@ -177,21 +177,6 @@ def test_a_folder_that_cannot_be_made_is_one_line(project, kind):
     assert done.stderr.count("\n") == 1 and "build" in done.stderr
 
 
-def test_a_gpu_that_tensorflow_does_not_see_stops_it(project, tmp_path):
-    """The device is made up: a driver's command that knows one."""
-    smi = tmp_path / "bin" / "nvidia-smi"
-    smi.parent.mkdir()
-    smi.write_text("#!/bin/sh\necho 550.54.15\n")
-    smi.chmod(0o755)
-    seen = {"PATH": f"{smi.parent}:{os.environ['PATH']}", "CUDA_VISIBLE_DEVICES": "-1"}
-    done = run(project, "3", **seen)
-    assert done.returncode == 1 and done.stdout == ""
-    said = "run: There is an NVIDIA GPU (driver 550.54.15) that TensorFlow does not see. "
-    said += "CUDA_VISIBLE_DEVICES is '-1'. TensorFlow's log may say why: it stands above."
-    assert said in done.stderr and "add --without-gpu" in done.stderr
-    assert run(project, "3", "--without-gpu", **seen).returncode == 0
-
-
 @pytest.fixture
 def deciding(project):
     """The notebook that decides has a lesson, and what is left without it."""

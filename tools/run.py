@@ -16,8 +16,6 @@ from pathlib import Path
 
 import yaml
 
-from xla_helpers.startup import unseen_gpu
-
 sys.modules["rfc3987_syntax"] = None  # jsonschema's grammar of addresses: four seconds to read
 
 import nbformat  # noqa: E402
@@ -51,13 +49,10 @@ def main(words):
     top.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     top.add_argument("--decide", metavar="FILE:FUNCTION", help="a page about your model")
     top.add_argument("--in-place", action="store_true", help="write the committed outputs")
-    top.add_argument("--without-gpu", action="store_true", help="go on where one is not seen")
     try:
         options = top.parse_args([*shlex.split(os.environ.get("WORDS", "")), *words])
     except ValueError as error:  # a quotation that does not end
         top.error(str(error))
-    if (unseen := unseen_gpu()) and not options.without_gpu:
-        sys.exit(f"run: {unseen} To go on without it, add --without-gpu.")
     try:
         deciding = options.decide is not None
         named = {DECIDING} if deciding else set(map(meant_by, options.notebooks))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .logs import check_that_compilations_are_logged, compilations_in, log_end, log_since
+from .logs import watch_compilations
 from .state import State, python_of
 from .tables import Seconds, Table, cut
 from .targets import is_traced, name_of, resolve
@@ -17,25 +17,28 @@ from .trials import trace
 SHOWN = 60  # characters of a Python value that a reason shows
 FEW = 8  # integers of a tensor that are compared: it may be a shape
 
-
-UNNAMED = {
+REASONS = {
+    "first call": "first call",
     "new function": "a new function object: it shares nothing with the earlier one",
     "not known": "not known: no shape, dtype or Python value changed; look for Python state that "
     "the function reads, or a tensor whose content XLA has to know",
+    "kind": "`{0}`: {1} → {2}",
+    "dtype": "dtype of `{0}`: {1} → {2}",
+    "shape": "shape of `{0}`: {1} → {2}",
+    "value": "`{0}`: {1} → {2}, a Python value",
+    "content": "content of `{0}`: {1} → {2}, which XLA may have to know",
 }
-"""What a `Reason` says that is about no argument, where its kind says too little."""
-
-ENDS = {"value": ", a Python value", "content": ", which XLA may have to know"}
-"""What a `Reason` of these kinds ends with."""
+"""The kinds of a `Reason`, and what each says: of an argument, how it was before and after."""
 
 
 @dataclass(frozen=True)
 class Reason:
     """What made a call trace or compile.
 
-    kind: "first call" in this log, "new function", "not known", or what of an argument changed:
-    "dtype", "shape", "content", "value" of what is a Python value both times, or else "kind".
-    argument: the name that its author gave it. before, after: the change, as text.
+    kind: "first call" of this function in this log, "new function" around the same Python, "not
+    known", or what of an argument changed: "dtype", "shape", "content", "value" of what is a
+    Python value both times, or else "kind". argument: the name that its author gave it. before,
+    after: the change, as text.
     """
 
     kind: str
@@ -44,11 +47,8 @@ class Reason:
     after: str = ""
 
     def __str__(self):
-        if not self.argument:
-            return UNNAMED.get(self.kind, self.kind)
-        name = f"`{self.argument}`"
-        what = name if self.kind in ("kind", "value") else f"{self.kind} of {name}"
-        return f"{what}: {self.before} → {self.after}{ENDS.get(self.kind, '')}"
+        change = (cut(text, SHOWN) for text in (self.before, self.after))
+        return REASONS[self.kind].format(self.argument, *change)
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,6 @@ class CompilationLog(Table):
     Compilations are read from its log, which `prepare_tensorflow` must have switched on.
     Introduced in notebook 01.
 
-    Raises: RuntimeError when compilations cannot be counted in this process, with the mend.
-
     >>> import tensorflow as tf
     >>> log, total = CompilationLog(), tf.function(tf.reduce_sum, jit_compile=True)
     >>> for length in (3, 3, 4):
@@ -94,18 +92,17 @@ class CompilationLog(Table):
     """
 
     def __init__(self):
-        check_that_compilations_are_logged()
         self.calls: list[Call] = []
-        self._seen = []  # (function, its arguments as leaves) of every earlier call
+        self._seen = []  # the function and its arguments, by name, of every earlier call
 
     def call(self, fn, *args, **kwargs):
         """Call ``fn(*args, **kwargs)``, record what it caused, and return its result.
 
-        fn: a `tf.function`, or a SavedModel. Variables of its graph, and those that its Python
-        names, have their values again afterwards; `watch_compilations` leaves the state of a
-        training alone.
+        fn: a `tf.function`, or a SavedModel. Variables that it changes stay changed, as after any
+        call.
 
-        Raises: TypeError for anything else, whose traces nobody counts; whatever the call raises.
+        Raises: TypeError for anything else, whose traces nobody counts; RuntimeError when
+        compilations cannot be counted in this process, with the mend; whatever the call raises.
         """
         fn = resolve(fn)
         if not is_traced(fn):
@@ -113,29 +110,25 @@ class CompilationLog(Table):
                 f"{name_of(fn)} is no tf.function that runs as a graph, and nobody counts its "
                 "traces: watch_compilations counts what it compiles"
             )
-        leaves, position = _leaves_by_name(fn, args, kwargs), log_end()
-        state, before = State(), fn.experimental_get_tracing_count()
-        try:
-            trace_seconds = trace(fn, args, kwargs, state)
+        arguments, before = _arguments(fn, args, kwargs), fn.experimental_get_tracing_count()
+        with watch_compilations() as compiled:
+            trace_seconds = trace(fn, args, kwargs, State())
             traces = fn.experimental_get_tracing_count() - before
             seconds, result = timed(fn, *args, **kwargs)
-        finally:
-            state.put_back()
-        compilations = compilations_in(log_since(position))
-        compile_seconds = sum(compilation.seconds for compilation in compilations)
+        compile_seconds = sum(compilation.seconds for compilation in compiled)
         self.calls.append(
             Call(
                 number=len(self.calls) + 1,
                 function=name_of(fn),
                 traces=traces,
-                compilations=len(compilations),
+                compilations=len(compiled),
                 trace_seconds=trace_seconds if traces else 0.0,
                 compile_seconds=compile_seconds,
                 run_seconds=max(0.0, seconds - compile_seconds),
-                reasons=_reasons(fn, leaves, self._seen) if traces or compilations else (),
+                reasons=self._reasons(fn, arguments) if traces or compiled else (),
             )
         )
-        self._seen.append((fn, leaves))
+        self._seen.append((fn, arguments))
         return result
 
     @property
@@ -165,119 +158,82 @@ class CompilationLog(Table):
         return f"Calls {len(self.calls)}, traces {self.traces}, compilations {self.compilations}."
 
     def _columns(self):
-        counts = ["call", "function", "traces", "compilations"]
-        return [*counts, "tracing", "compiling", "running", "why"]
+        return "call function traces compilations tracing compiling running why".split()
 
     def _rows(self):
-        return [
-            [
-                c.number,
-                c.function,
-                c.traces or "",
-                c.compilations or "",
-                Seconds(c.trace_seconds) if c.traces else "",
-                Seconds(c.compile_seconds) if c.compilations else "",
-                Seconds(c.run_seconds),
-                "; ".join(map(str, c.reasons)),
-            ]
-            for c in self.calls
-        ]
+        for c in self.calls:
+            counts = [c.number, c.function, c.traces or "", c.compilations or ""]
+            tracing = Seconds(c.trace_seconds) if c.traces else ""
+            compiling = Seconds(c.compile_seconds) if c.compilations else ""
+            why = "; ".join(map(str, c.reasons))
+            yield [*counts, tracing, compiling, Seconds(c.run_seconds), why]
+
+    def _reasons(self, fn, arguments):
+        """What differs from the most similar earlier call of the same function."""
+        earlier = [old for other, old in self._seen if other is fn]
+        if earlier:
+            changes = [_changes(old, arguments) for old in reversed(earlier)]
+            return tuple(min(changes, key=len)) or (Reason("not known"),)
+        same = any(python_of(other) == python_of(fn) for other, _ in self._seen)
+        return (Reason("new function" if same else "first call"),)
 
 
-# Reasons: the arguments beside those of the most similar earlier call
+def _arguments(fn, args, kwargs):
+    """Name to what can cause a trace or a compilation, defaults included.
 
-
-def _leaves_by_name(fn, args, kwargs):
-    """Every part of the arguments, defaults included, under the name that its author gave it."""
-    python = python_of(fn)
-    python = getattr(python, "call", python)  # of a Keras model: its `call`
-    try:
-        bound = inspect.signature(python).bind(*args, **kwargs)
-    except (TypeError, ValueError):
-        return dict(_leaves(dict(enumerate(args)) | kwargs))
+    The parts of lists and dicts have names of their own, such as ``batch['ids'][0]``.
+    """
+    bound = inspect.signature(python_of(fn)).bind(*args, **kwargs)
     bound.apply_defaults()
     arguments = bound.arguments
     for name, parameter in bound.signature.parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            arguments = arguments | arguments.pop(name)
-    return dict(_leaves(arguments))
+            arguments |= arguments.pop(name)
+    found = {}
+    for name, value in arguments.items():
+        found |= _parts(value, name)
+    return found
 
 
-def _leaves(value, path=""):
+def _parts(value, name):
     if isinstance(value, Mapping):
         for key, part in value.items():
-            yield from _leaves(part, f"{path}[{key!r}]" if path else str(key))
-    elif isinstance(value, (list, tuple)) and path:
+            yield from _parts(part, f"{name}[{key!r}]")
+    elif isinstance(value, (list, tuple)):
         for i, part in enumerate(value):
-            yield from _leaves(part, f"{path}[{i}]")
+            yield from _parts(part, f"{name}[{i}]")
     else:
-        yield path, _leaf(value)
+        yield name, _described(value)
 
 
-def _leaf(value):
-    """What of a part can cause a trace or a compilation, by the kinds of a `Reason`."""
+def _described(value):
+    """What can change, by the kinds of a `Reason`."""
     if not hasattr(value, "shape") or not hasattr(value, "dtype"):
-        return {"kind": "Python value", "value": repr(value)}
-    own = type(value).__name__  # such as SparseTensor
-    kind = "variable" if hasattr(value, "assign") else "tensor" if _is_array(value) else own
+        return {"value": repr(value)}
     dtype = getattr(value.dtype, "name", str(value.dtype))
-    leaf = {"kind": kind, "dtype": dtype, "shape": tuple(value.shape)}
-    if "int" in dtype and _is_array(value) and math.prod(value.shape) <= FEW:
-        leaf["content"] = np.asarray(value).tolist()
-    return leaf
-
-
-def _is_array(value):
-    return hasattr(value, "__array__")
-
-
-def _reasons(fn, leaves, seen):
-    """Compare with the most similar earlier call of the same function.
-
-    seen: (function, leaves by name) of every earlier call.
-    """
-    earlier = [old for other, old in seen if other == fn]  # a method is a new object each time
-    if earlier:
-        changes = min((_changes(old, leaves) for old in reversed(earlier)), key=len)
-        return tuple(changes) or (Reason("not known"),)
-    if any(_same_code(other, fn) for other, _ in seen):
-        return (Reason("new function"),)
-    return (Reason("first call"),)
+    found = {"dtype": dtype, "shape": tuple(value.shape)}
+    if "int" in dtype and hasattr(value, "__array__") and math.prod(value.shape) <= FEW:
+        found["content"] = np.asarray(value).tolist()
+    return found
 
 
 def _changes(old, new):
+    """A content is named where nothing else changed: XLA seldom has to know it."""
     names = dict.fromkeys([*new, *old])
-    changes = [change for x in names for change in _change(x, old.get(x), new.get(x))]
-    return changes or [
-        change for x in names for change in _differences(x, old[x], new[x], ["content"])
-    ]
+    reasons = [reason for x in names for reason in _change(x, old.get(x), new.get(x))]
+    return [reason for reason in reasons if reason.kind != "content"] or reasons
 
 
 def _change(name, old, new):
-    if old is None or new is None or old["kind"] != new["kind"]:
+    if old is None or new is None or ("value" in old) != ("value" in new):
         return [Reason("kind", name, _shown(old), _shown(new))]
-    return _differences(name, old, new, ["dtype", "shape", "value"])
+    kinds = [kind for kind in new if old.get(kind) != new[kind]]
+    return [Reason(kind, name, str(old.get(kind)), str(new[kind])) for kind in kinds]
 
 
-def _differences(name, old, new, kinds):
-    return [
-        Reason(kind, name, *(cut(str(leaf.get(kind)), SHOWN) for leaf in (old, new)))
-        for kind in kinds
-        if old.get(kind) != new.get(kind)
-    ]
-
-
-def _shown(leaf):
-    if leaf is None:
+def _shown(described):
+    if described is None:
         return "not given"
-    if "value" in leaf:
-        return f"{cut(leaf['value'], SHOWN)}, a Python value"
-    return f"a {leaf['kind']} of shape {leaf['shape']}"
-
-
-def _same_code(one, other):
-    """Whether two functions are one function of the reader's, wrapped or defined anew."""
-    one, other = python_of(one), python_of(other)
-    methods = hasattr(one, "__self__") or hasattr(other, "__self__")
-    code = getattr(one, "__code__", None)
-    return one is other or (not methods and code and code is getattr(other, "__code__", None))
+    if "value" in described:
+        return f"{described['value']}, a Python value"
+    return f"a tensor of shape {described['shape']}"

@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from .logs import compilations_are_logged, compilations_in, log_end, log_since, run_probe
+from .logs import compilations_are_logged, run_probe, watch_compilations
 from .operations import DRAWS
 from .state import started
 from .tables import counted
@@ -103,11 +103,10 @@ class Evidence:
     def __str__(self):
         if not self.seen:
             return ""
-        parts = {"operation": self.eager, "graph": self.graphs}
-        parts["XLA program"] = self.programs or self.compiled
-        return (
-            ", ".join(counted(n, what) for what, n in parts.items() if n) or "nothing of TensorFlow"
-        )
+        programs = self.programs or self.compiled
+        parts = {"operation": self.eager, "graph": self.graphs, "XLA program": programs}
+        said = [counted(number, what) for what, number in parts.items() if number]
+        return ", ".join(said) or "nothing of TensorFlow"
 
     def unlike(self, mode: str) -> str:
         """A reason why this is not what a label says; empty when it is, or when nothing was seen.
@@ -135,12 +134,11 @@ def observe() -> Iterator[list[Evidence]]:
         yield seen
         seen.append(Evidence())
         return
-    position = log_end() if compilations_are_logged() else None
-    with recorded() as planes:
+    watched = watch_compilations() if compilations_are_logged() else nullcontext()
+    with recorded() as planes, watched as compiled:
         yield seen
-    compiled = None if position is None else len(compilations_in(log_since(position)))
     found = Evidence() if planes is None else _evidence(list(spans_in(planes)))
-    seen.append(replace(found, compiled=compiled))
+    seen.append(replace(found, compiled=None if compiled is None else len(compiled)))
 
 
 def _evidence(spans):
@@ -148,21 +146,15 @@ def _evidence(spans):
 
     names = [span.name for span in spans]
     run = [n.removeprefix(EAGER_OPERATION) for n in names if n.startswith(EAGER_OPERATION)]
-    known = [name for name in run if op_def_registry.get(name) and name != OWN_OPERATION]
+    operations = [n for n in run if op_def_registry.get(n) and n != OWN_OPERATION]
+    # An operation in a graph is named PATH:TYPE, and one that Python starts by its type alone.
+    paths = [name.removeprefix(EAGER_OPERATION).rpartition(":") for name in names]
     return Evidence(
-        eager=len(known),
+        eager=len(operations),
         graphs=names.count(GRAPH),
         programs=_programs(spans) if _programs_are_seen() else None,
-        draws=tuple(dict.fromkeys(_draws(names))),
+        draws=tuple(dict.fromkeys((path, kind) for path, _, kind in paths if kind in DRAWS)),
     )
-
-
-def _draws(names):
-    """An event of an operation is named NAME:TYPE in a graph, and by its type alone elsewhere."""
-    for name in names:
-        path, _, kind = name.removeprefix(EAGER_OPERATION).rpartition(":")
-        if kind in DRAWS:
-            yield path, kind
 
 
 def _programs(spans):

@@ -1,5 +1,6 @@
 """What TensorFlow's log says of compilations: how many, of what, for how long."""
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -64,20 +65,16 @@ def watch_compilations() -> Iterator[list[Compilation]]:
     >>> len(compiled)
     2
     """
-    check_that_compilations_are_logged()
-    position, compiled = log_end(), []
-    yield compiled
-    compiled += compilations_in(log_since(position))
-
-
-def check_that_compilations_are_logged() -> None:
-    """Raises: RuntimeError when compilations cannot be counted in this process, with the mend."""
     if not compilations_are_logged():
         raise RuntimeError(
             "Compilations cannot be counted here: a test compilation left no line in TensorFlow's "
             "log. Restart the kernel and call xla_helpers.prepare_tensorflow() before `import "
             "tensorflow`, which reads the switches of its log only once."
         )
+    compiled = []
+    with _end_of_log() as log:
+        yield compiled
+        compiled += compilations_in(log.read())
 
 
 @cache
@@ -85,9 +82,16 @@ def compilations_are_logged() -> bool:
     """Compile something tiny, once, and look for its line: the only proof of a read switch."""
     if log_path() is None:
         return False
-    position = log_end()
-    run_probe()
-    return bool(_compilations(log_since(position)))
+    with _end_of_log() as log:
+        run_probe()
+        return bool(_compilations(log.read()))
+
+
+def _end_of_log():
+    """The log, from which only what comes next will be read."""
+    log = open(log_path(), encoding="utf-8", errors="replace")
+    log.seek(0, os.SEEK_END)
+    return log
 
 
 def run_probe() -> None:
@@ -99,16 +103,3 @@ def run_probe() -> None:
 
     with run_functions_eagerly(False):
         tf.function(xla_helpers_probe, jit_compile=True, autograph=False)(tf.constant(1))
-
-
-def log_end() -> int:
-    """The place in the log where what comes next will stand."""
-    with open(log_path(), "rb") as log:
-        return log.seek(0, 2)
-
-
-def log_since(position: int) -> str:
-    """What the log has got since."""
-    with open(log_path(), "rb") as log:
-        log.seek(position)
-        return log.read().decode(errors="replace")

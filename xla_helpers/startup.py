@@ -4,16 +4,15 @@ import atexit
 import os
 import platform
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from .tables import in_one_line
+from .tables import counted, in_one_line
 
-LOG_SWITCH = ("TF_CPP_VMODULE", "service=1,device_compiler=1")
+LOG_SWITCH = "service=1,device_compiler=1"
 """Makes TensorFlow log the name and the seconds of each XLA compilation. Read once, at import."""
 
 _log_path = None
@@ -26,26 +25,28 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     only what C++ code writes to file descriptor 2 moves. The file goes when the process ends
     well, and stays after a crash. Calling it again changes nothing. On a GPU this process, and
     those that it starts, take memory as they need it, so that they can share the device.
-    keras: 3 for code in which `tf.keras` has to be Keras 3; None for any.
+    Keras runs on TensorFlow from here on, whatever KERAS_BACKEND said. keras: 3 for code in which
+    `tf.keras` has to be Keras 3, whatever TF_USE_LEGACY_KERAS said; None for any.
     Introduced in notebook 01.
 
     Returns: the path of the log file.
-    Raises: RuntimeError when TensorFlow was imported first, because it no longer reads the switch,
-    and when a variable of the environment asks for another Keras.
+    Raises: RuntimeError when TensorFlow or Keras was imported first: they no longer read switches.
     """
     global _log_path
     if _log_path is not None:
         return _log_path
-    if "tensorflow" in sys.modules:
-        raise RuntimeError(
-            "prepare_tensorflow() came too late: TensorFlow is already imported and has read its "
-            "switches. Restart the kernel and call it before `import tensorflow`."
-        )
-    _check_keras(keras)
+    for name in ("tensorflow", "keras"):
+        if name in sys.modules:
+            raise RuntimeError(
+                f"prepare_tensorflow() came too late: {name} is already imported and has read its "
+                f"switches. Restart the kernel and call it before `import {name}`."
+            )
     os.environ["KERAS_BACKEND"] = "tensorflow"  # whatever keras.json says
+    if keras == 3:
+        os.environ.pop("TF_USE_LEGACY_KERAS", None)  # which makes `tf.keras` the older Keras 2
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
-    name, value = LOG_SWITCH
-    os.environ[name] = ",".join(filter(None, [os.environ.get(name), value]))
+    given = os.environ.get("TF_CPP_VMODULE")
+    os.environ["TF_CPP_VMODULE"] = f"{given},{LOG_SWITCH}" if given else LOG_SWITCH
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "0"
     log, path = tempfile.mkstemp(prefix="tensorflow-", suffix=".log")
     _keep_python_stderr()
@@ -54,21 +55,6 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     atexit.register(os.unlink, path)
     _log_path = path
     return path
-
-
-def _check_keras(keras):
-    backend = os.environ.get("KERAS_BACKEND") or "tensorflow"
-    if backend != "tensorflow":
-        raise RuntimeError(
-            f"KERAS_BACKEND is {backend!r} in the environment, and Keras must run on TensorFlow "
-            "here: unset it, and restart the kernel."
-        )
-    legacy = os.environ.get("TF_USE_LEGACY_KERAS")
-    if keras == 3 and legacy in ("true", "True", "1"):  # what TensorFlow takes for yes
-        raise RuntimeError(
-            f"TF_USE_LEGACY_KERAS is {legacy!r} in the environment, which makes tf.keras the older "
-            "Keras 2, and Keras 3 is needed here: unset it, and restart the kernel."
-        )
 
 
 def log_path() -> str | None:
@@ -89,11 +75,11 @@ def machine_facts() -> dict[str, str]:
     import tensorflow as tf
 
     affinity = getattr(os, "sched_getaffinity", lambda pid: range(os.cpu_count()))
-    cores = sorted(affinity(0))  # that this process may use, where the system says it
+    cores = affinity(0)  # that this process may use, where the system says it
     facts = {
         "processor": _processor(),
-        "cores": f"{len(cores)} core{'s' if len(cores) > 1 else ''}",
-        "cache": _last_level_cache(cores),
+        "cores": counted(len(cores), "core"),
+        "cache": _cache(cores),
         "accelerators": _accelerators(tf),
         "Python": f"Python {platform.python_version()}",
         "TensorFlow": f"TensorFlow {tf.__version__}",
@@ -101,72 +87,31 @@ def machine_facts() -> dict[str, str]:
     return {name: in_one_line(fact) for name, fact in facts.items() if fact}
 
 
-def unseen_gpu() -> str:
-    """One sentence where NVIDIA's driver lists a GPU and TensorFlow sees none; "" otherwise.
-
-    TensorFlow is imported only where the driver lists one.
-    """
-    driver = _nvidia_driver()
-    if not driver:
-        return ""
-    import tensorflow as tf
-
-    if tf.config.list_physical_devices("GPU"):
-        return ""
-    said = [f"There is an NVIDIA GPU ({driver}) that TensorFlow does not see."]
-    if "CUDA_VISIBLE_DEVICES" in os.environ:
-        said.append(f"CUDA_VISIBLE_DEVICES is {os.environ['CUDA_VISIBLE_DEVICES']!r}.")
-    said.append(f"TensorFlow's log may say why: {_log_path or 'it stands above'}.")
-    return " ".join(said)
-
-
 def _accelerators(tf):
     """The GPUs that this process uses, by name, or that it uses none of those that are there."""
     details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
-    names = ", ".join(known.get("device_name", "GPU") for known in details)
-    driver = _nvidia_driver()
-    if not driver:
-        return names or "no GPU"
-    return f"{names or 'NVIDIA GPU that TensorFlow does not use'} ({driver})"
-
-
-def _nvidia_driver():
-    """What NVIDIA's command says, such as ``driver 550.54.15``; "" where it lists no GPU."""
-    command = shutil.which("nvidia-smi")
-    if not command:
-        return ""
-    query = [command, "--query-gpu=driver_version", "--format=csv,noheader"]  # a line for each GPU
+    if names := ", ".join(known.get("device_name", "GPU") for known in details):
+        return names
     try:
-        done = subprocess.run(query, capture_output=True, text=True, errors="replace", timeout=5)
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, timeout=5).stdout
     except subprocess.TimeoutExpired:
-        return "driver does not answer"  # which it would where there is no GPU
-    except OSError:
-        return ""
-    versions = re.findall(r"^\d+(?:\.\d+)+$", done.stdout, re.MULTILINE)
-    return f"driver {versions[0]}" if versions and done.returncode == 0 else ""
+        return "GPU not known: nvidia-smi does not answer"
+    except OSError:  # there is no such command
+        return "no GPU"
+    unused = "NVIDIA GPU that TensorFlow does not use: its log may say why"
+    return unused if listed.startswith(b"GPU ") else "no GPU"
 
 
-def _last_level_cache(cores):
-    """The caches of the last level together, such as ``L3 cache 64 MiB in 2 parts``.
-
-    Those count whose cores this process may use. "" where the system does not say.
-    """
-    sizes = {}  # kilobytes, by level and by the cores that share it
-    folders = [Path(f"/sys/devices/system/cpu/cpu{core}/cache") for core in cores]
-    for cache in (index for folder in folders for index in folder.glob("index*")):
-        with suppress(OSError, ValueError):  # not all systems tell all of it
-            level, shared_by, size = (
-                _told(cache / n) for n in ("level", "shared_cpu_list", "size")
-            )
-            sizes[level, shared_by] = int(size.removesuffix("K"))
-    last = max((level for level, _ in sizes), default="")
-    parts = [size for (level, _), size in sizes.items() if level == last]
-    divided = f" in {len(parts)} parts" if len(parts) > 1 else ""
-    return f"L{last} cache {sum(parts) / 1024:.4g} MiB{divided}" if parts else ""
-
-
-def _told(path):
-    return path.read_text(encoding="utf-8").strip()
+def _cache(cores):
+    """The L3 caches of these cores together, such as ``L3 cache 32 MiB``; "" where not told."""
+    parts = {}  # KiB, by the cores that share it
+    for core in cores:
+        cache = Path(f"/sys/devices/system/cpu/cpu{core}/cache/index3")
+        with suppress(OSError, ValueError):
+            size = (cache / "size").read_text(encoding="utf-8").strip()
+            shared_by = (cache / "shared_cpu_list").read_text(encoding="utf-8")
+            parts[shared_by] = int(size.removesuffix("K"))
+    return f"L3 cache {sum(parts.values()) / 1024:.4g} MiB" if parts else ""
 
 
 def _processor():

@@ -5,7 +5,7 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -102,9 +102,23 @@ class Decision:
         return f"{chosen or 'undecided'}: {'; '.join(said)}. {describe_machine()}"
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> Iterator[str]:
         """What was not tested, and what to mind, in short sentences."""
-        return list(self._notes())
+        if not self.label:
+            yield "More calls or a larger `budget` may decide it."
+        if left := [shape for shape in self.plan if shape not in self.checks]:
+            share = sum(self.plan[shape] for shape in left)
+            yield f"Neither checked nor raced: {some(left, 3)}, {share:.0%} of the calls."
+        if not self.worst:
+            yield "Not tested: inputs that should fail, in `worst`."
+        for number, found in enumerate(self.worst, start=1):
+            if not found["XLA"].agrees:
+                yield f"Mind: with worst input {number} XLA {found.against('XLA')}."
+        vanished = dict.fromkeys(name for found in self.checks.values() for name in found.vanished)
+        if vanished:
+            yield f"Mind: XLA leaves out {some(list(vanished), 3)}."
+        if self.gains:
+            yield "Not tested: other processes. So the interval is wider than that of a race."
 
     def __repr__(self):
         return "\n".join([self.verdict, *self.notes])
@@ -146,23 +160,6 @@ class Decision:
             return said
         less = "less" if gain.value < self.floor else "in another process perhaps less"
         return f"{said}, {less} than the {self.floor:.4g}x that was asked for"
-
-    def _notes(self):
-        if not self.label:
-            yield "More calls or a larger `budget` may decide it."
-        if left := [shape for shape in self.plan if shape not in self.checks]:
-            share = sum(self.plan[shape] for shape in left)
-            yield f"Neither checked nor raced: {some(left, 3)}, {share:.0%} of the calls."
-        if not self.worst:
-            yield "Not tested: inputs that should fail, in `worst`."
-        for number, found in enumerate(self.worst, start=1):
-            if not found["XLA"].agrees:
-                yield f"Mind: with worst input {number} XLA {found.against('XLA')}."
-        vanished = dict.fromkeys(name for found in self.checks.values() for name in found.vanished)
-        if vanished:
-            yield f"Mind: XLA leaves out {some(list(vanished), 3)}."
-        if self.gains:
-            yield "Not tested: other processes. So the interval is wider than that of a race."
 
 
 def _why_not_xla(found):
@@ -206,7 +203,8 @@ def decide(
     seconds, after which no further shape is raced. Introduced in notebook 13.
 
     Returns: a `Decision`.
-    Raises: TypeError or ValueError for arguments that make no sense, and where the graph fails.
+    Raises: TypeError or ValueError for arguments that make no sense, and where the graph fails;
+    AttributeError for a step of what is no Keras model.
     """
     import tensorflow as tf
 
@@ -215,8 +213,6 @@ def decide(
     check_positive("budget", budget)
     if taken := {"graph", "XLA"} & set(candidates or {}):
         raise ValueError(f"`candidates` has {', '.join(taken)}: choose a label that is not taken")
-    if step and not hasattr(what, "train_step"):
-        raise TypeError(f"`step` asks for a Keras model, and this is {type(what).__name__}")
     fn = resolve(what.train_step if step else what)
     plain, options = python_of(fn), {"tolerance": tolerance, **(kwargs or {})}
     examples, plan = _plan_of(batches, step)

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Ratio:
     low: float
     high: float
     noise: float = 1.0
-    rounds: int = field(default=0, compare=False)
+    rounds: int = 0
 
     @property
     def clear(self) -> bool:

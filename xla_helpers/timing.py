@@ -61,11 +61,7 @@ class Measurement:
 
 
 def measure(
-    fn: Callable,
-    *args,
-    label: str | None = None,
-    rounds: int = ROUNDS,
-    **kwargs,
+    fn: Callable, *args, label: str | None = None, rounds: int = ROUNDS, **kwargs
 ) -> Measurement:
     """Time ``fn(*args, **kwargs)``: its first call alone, then a block of calls in each round.
 

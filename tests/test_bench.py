@@ -136,13 +136,13 @@ def test_a_planted_slowdown_is_found(condition, slowdown, page):
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_median_is_that_of_timeit(name, page):
-    fn, block, rounds = FUNCTIONS[name], 0.02, 15
+    fn, rounds = FUNCTIONS[name], 15
     number, seconds = timeit.Timer(fn).autorange()
-    calls = max(1, round(number * block / seconds))
+    calls = max(1, round(number * 0.02 / seconds))
     ratios = []
     for _ in range(9):  # in turns, because a machine is slower for a while
         theirs = statistics.median(timeit.repeat(fn, repeat=rounds, number=calls)) / calls
-        ratios.append(xh.measure(fn, rounds=rounds, block=block).median / theirs)
+        ratios.append(xh.measure(fn, rounds=rounds).median / theirs)
     apart = abs(statistics.median(ratios) - 1)
     page[f"{name}: how far the median lies from that of `timeit`"] = {
         "quiet": f"{apart:.1%}",

@@ -26,7 +26,7 @@ from .processes import ProcessError, run_in_process
 from .reports import replay_bug_report, write_bug_report
 
 # Decide
-from .deciding import decide
+from .deciding import decide, model_from
 
 # Keep and judge
 from .results import read_results, record
@@ -71,6 +71,7 @@ __all__ = [
     "layers_of",
     "load_digits",
     "measure",
+    "model_from",
     "not_yet",
     "optimised_module",
     "picture",

@@ -65,12 +65,12 @@ def run_in_process(
 ) -> Run:
     """Run a function or source text in a fresh Python process.
 
-    code: a function that imports what it needs (its source travels, so it may not use names from
-    around it), or source text. args: for a function, values that JSON can hold; for text, strings
-    in ``sys.argv``. uses: functions that the function calls, whose source travels with it. flags:
-    environment variables to set, such as ``{"TF_XLA_FLAGS": "--tf_xla_auto_jit=2"}``. timeout:
-    seconds, after which it is killed, and what it started with it. What a function returns must fit
-    in JSON; text in and out is UTF-8. Introduced in notebook 05.
+    code: source text, or a function made by `def` that imports what it needs: its source travels,
+    so it may not use names from around it. args: for a function, values that JSON can hold; for
+    text, strings in ``sys.argv``. uses: functions that the function calls, whose source travels
+    with it. flags: environment variables to set, such as ``TF_XLA_FLAGS``. timeout: seconds, after
+    which it is killed, and what it started with it. What a function returns must fit in JSON; text
+    in and out is UTF-8. Introduced in notebook 05.
 
     Returns: a `Run`.
     Raises: ProcessError when the process fails, crashes or runs too long; TypeError and
@@ -83,28 +83,24 @@ def run_in_process(
     utf_8 = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}  # whatever the system's language is
     environment = os.environ | utf_8 | dict(flags or {})
     with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        script, words = folder / "script.py", () if callable(code) else args
+        script, answer = Path(place, "script.py"), Path(place, "answer.json")
         script.write_text(_source(code, args, uses), encoding="utf-8")
+        words = () if callable(code) else map(str, args)
         started = time.perf_counter()
-        ended, *printed = _execute([script, *words], environment, folder, timeout)
+        ended, *printed = _execute([script, *words], environment, script.parent, timeout)
         seconds = time.perf_counter() - started
         _check_end(ended, printed, timeout)
-        value, answer = None, folder / "answer.json"
-        if callable(code) and not answer.exists():
+        if not callable(code):
+            return Run(None, *printed, seconds)
+        if not answer.exists():
             raise ProcessError("The process ended before the function returned.", *printed)
-        if callable(code):
-            value = json.loads(answer.read_text(encoding="utf-8"))
-    return Run(value, *printed, seconds)
+        return Run(json.loads(answer.read_text(encoding="utf-8")), *printed, seconds)
 
 
 def _source(code, args, uses):
     """The text of the script that runs `code`."""
     if isinstance(code, str):
         return code
-    for function in (*uses, code):
-        if not inspect.isfunction(function) or function.__name__ == "<lambda>":
-            raise TypeError(f"{function!r} cannot travel to a process: give one made by `def`")
     source = "\n".join(textwrap.dedent(inspect.getsource(f)) for f in (*uses, code))
     return CALL_FUNCTION.format(source=source, name=code.__name__, args=json.dumps(args))
 
@@ -115,11 +111,11 @@ def _execute(words, environment, folder, timeout):
     Into files, because the end of a pipe comes only when the last process that holds it ends; and
     in a session of its own, so that whatever it started can be killed with it.
     """
-    command = [sys.executable, "-u", *map(str, words)]
+    command = [sys.executable, "-u", *words]
     printed = folder / "stdout.txt", folder / "stderr.txt"
     with open(printed[0], "wb") as stdout, open(printed[1], "wb") as stderr:
-        output = {"stdout": stdout, "stderr": stderr, "start_new_session": True}
-        process = subprocess.Popen(command, env=environment, **output)
+        files = {"stdout": stdout, "stderr": stderr}
+        process = subprocess.Popen(command, env=environment, start_new_session=True, **files)
         try:
             code = process.wait(timeout)
         except subprocess.TimeoutExpired:

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Ratio:
     low: float
     high: float
     noise: float = 1.0
-    rounds: int = field(default=0, compare=False)
+    rounds: int = 0
 
     @property
     def clear(self) -> bool:
@@ -101,21 +101,18 @@ def _rank(rounds):
 
     So many of the ratios at most may lie below the true median without that being too unlikely.
     """
-    share, ways, below = (1 - CONFIDENCE) / 2, 1, 1
-    rank = 0
+    rank, below, share = 0, 1, (1 - CONFIDENCE) / 2
     while below / 2**rounds < share:
         rank += 1
-        ways = ways * (rounds - rank + 1) // rank
-        below += ways
+        below += math.comb(rounds, rank)
     return rank
 
 
 def _dependence(ratios):
     """Correlation of the ranks of neighbours, between 0 and `MOST_ALIKE`."""
     rounds = len(ratios)
-    _, places, equal = np.unique(ratios, return_inverse=True, return_counts=True)
-    mean_ranks = np.cumsum(equal) - (equal - 1) / 2  # of equal ones
-    ranks = mean_ranks[places] - (rounds + 1) / 2
+    lower, upper = (np.searchsorted(np.sort(ratios), ratios, side) for side in ("left", "right"))
+    ranks = lower + upper - rounds  # twice the mean rank of equal ones, around zero
     if not ranks.any():
         return 0.0
     raw = float(ranks[1:] @ ranks[:-1] / (ranks @ ranks))

@@ -14,11 +14,10 @@ import numpy as np
 from .state import variables_kept
 from .tables import format_seconds
 from .targets import name_of, resolve
-from .validation import check_count, check_positive
+from .validation import check_count
 
 ROUNDS = 15  # samples of the steady state, one a round
 BLOCK_SECONDS = 0.02  # a sample runs at least this long, so that the clock's own cost does not show
-MAX_CALLS = 100_000  # calls in one sample at the most
 LONG = 10  # blocks: a call that lasts so long is no disturbance
 NOISY = 0.15  # spread relative to the median from which a measurement is called noisy
 
@@ -62,37 +61,31 @@ class Measurement:
 
 
 def measure(
-    fn: Callable,
-    *args,
-    label: str | None = None,
-    rounds: int = ROUNDS,
-    block: float = BLOCK_SECONDS,
-    **kwargs,
+    fn: Callable, *args, label: str | None = None, rounds: int = ROUNDS, **kwargs
 ) -> Measurement:
     """Time ``fn(*args, **kwargs)``: its first call alone, then a block of calls in each round.
 
     fn: whatever can be called; for a SavedModel, its folder will do. label: what it is called, by
-    default the function's name. rounds: samples to take. block: about the seconds that each lasts,
-    by enough calls in it. The device has finished when the clock is read, and the garbage collector
+    default the function's name. rounds: samples to take; each lasts about `BLOCK_SECONDS`, by
+    enough calls in it. The device has finished when the clock is read, and the garbage collector
     rests meanwhile. Variables that its Python names, or that are given to it, have their values
     again afterwards. For a first call that compiles, pass a function that has not been called yet.
     Introduced in notebook 01.
 
     Returns: a `Measurement`, in seconds per call.
-    Raises: TypeError when `fn` cannot be called, ValueError when `rounds` or `block` is not
-    positive, and whatever `fn` raises.
+    Raises: TypeError when `fn` cannot be called, ValueError when `rounds` is no count, and
+    whatever `fn` raises.
 
     >>> measured = measure(sum, [1, 2, 3], rounds=5)
     >>> measured.label, len(measured.samples)
     ('sum', 5)
     """
     check_count("rounds", rounds)
-    check_positive("block", block)
     fn = resolve(fn)
     call = functools.partial(fn, *args, **kwargs)
     with variables_kept(fn, *args, *kwargs.values()):
         first, _ = timed(call)
-        calls = calibrate(call, block)
+        calls = calibrate(call)
         samples = [time_block(call, calls) for _ in range(rounds)]
     return Measurement(label or name_of(fn), first, tuple(samples), calls)
 
@@ -108,15 +101,14 @@ def timed(fn, *args, **kwargs):
 def calibrate(call, block=BLOCK_SECONDS, clock=time.perf_counter) -> int:
     """How many times `call` must run to last about `block` seconds."""
     calls = 1
-    while calls < MAX_CALLS:
+    while True:
         seconds = calls * time_block(call, calls, clock)
         if block / 2 <= seconds < LONG * block:  # look again: a disturbance makes it longer
             again = [time_block(call, calls, clock) for _ in range(3)]
             seconds = min(seconds, calls * min(again))
         if seconds >= block / 2:
-            return max(1, min(MAX_CALLS, round(calls * block / seconds)))
+            return max(1, round(calls * block / seconds))
         calls *= 4
-    return MAX_CALLS
 
 
 def time_block(call, calls, clock=time.perf_counter) -> float:

@@ -1,6 +1,5 @@
 """How far two results differ, whatever they are made of."""
 
-import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ import numpy as np
 
 TOLERANCE = 1e-4  # largest relative difference of results that still count as equal
 FLOOR = 1e-3  # of the largest number in a result: an array's own scale is at least that
-ZERO = 1e-5  # of the same: an array whose numbers all lie below it is practically zero
+ZERO = 1e-5  # of the same: an array that lies below it may be what rounding left of a zero
 
 EXACT = "biuOS"  # kinds of arrays: an integer or a text that is almost the same is another one
 FLOATING = "fcV"  # V is what NumPy does not know, such as bfloat16
@@ -30,7 +29,7 @@ class Difference:
     where numbers cannot say it. place: the part, such as ``result['loss'][1]``. reason: what
     differs: "numbers", "parts", "shape", "type", "entries" (of integers or text), "NaN" or "error"
     (on one side). here, there: what the two sides have. absolute: the largest difference of numbers
-    as it is. zeros: the places that differ and are practically zero, which `size` leaves out.
+    as it is.
     """
 
     size: float = 0.0
@@ -39,11 +38,10 @@ class Difference:
     here: object = None
     there: object = None
     absolute: float = 0.0
-    zeros: tuple[str, ...] = ()
 
     def within(self, tolerance: float) -> bool:
-        """Whether a difference of `tolerance` allows it; 0 asks for equality, of zeros too."""
-        return self.size <= tolerance and bool(tolerance or not (self.absolute or self.zeros))
+        """Whether a difference of `tolerance` allows it."""
+        return self.size <= tolerance
 
     def describe(self, one: str = "its", other: str = "the reference") -> str:
         """In words. one: whose result it is, such as "its" or "XLA's". other: the other side."""
@@ -71,8 +69,8 @@ def largest_difference(result, reference) -> Difference:
     order. NaN equals nothing. Introduced in notebook 01.
 
     The scale of an array is at least `FLOOR` of the largest number in the whole, or of one where
-    that is larger, because rounding is of that size. An array that lies below `ZERO` of it may be
-    what rounding left of a zero: its differences are only named, in `zeros`.
+    that is larger, because rounding is of that size. An array that lies below `ZERO` of it, as the
+    slope of a bias before a normalisation may, is as large as the whole.
 
     Returns: a `Difference`, of infinite size when parts, shapes, integers or text differ, or a
     number is NaN.
@@ -91,9 +89,7 @@ def difference_of(left, right, equal_nan: bool = False, name: str = "result") ->
         return Difference(math.inf, name, "parts", list(left), list(right))
     unit = min(1.0, max(map(_magnitude, [*left.values(), *right.values()]), default=0.0))
     found = [_difference(path, left[path], right[path], equal_nan, unit) for path in left]
-    zeros = tuple(one.place for one in found if one.size == 0 < one.absolute)
-    worst = max(found, key=by_size, default=Difference(place=name))
-    return dataclasses.replace(worst, zeros=zeros)
+    return max(found, key=by_size, default=Difference(place=name))
 
 
 def by_size(difference: Difference):
@@ -175,7 +171,8 @@ def _difference(place, a, b, equal_nan, unit):
     if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
         return Difference(math.inf, place, absolute=math.inf)
     absolute = float(np.max(np.abs(a[finite] - b[finite]), initial=0.0))
+    if absolute == 0:
+        return Difference(place=place)
     own, other = _magnitude(a), _magnitude(b)
-    if absolute == 0 or max(own, other) < ZERO * unit:
-        return Difference(place=place, absolute=absolute)
-    return Difference(absolute / max(other or own, FLOOR * unit), place, absolute=absolute)
+    scale = unit if max(own, other) < ZERO * unit else max(other or own, FLOOR * unit)
+    return Difference(absolute / scale, place, absolute=absolute)

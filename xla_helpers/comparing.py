@@ -14,10 +14,10 @@ from .comparisons import Comparison, ComparisonError
 from .errors import headline
 from .ratios import median_ratio
 from .state import State
-from .tables import counted, some
+from .tables import some
 from .targets import is_traced, python_of, resolve
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block
-from .trials import difference_between, differs_from_itself, run, trace, unpaired
+from .trials import apart, difference_between, differs_from_itself, run, trace
 from .validation import check_count, check_not_negative, check_positive
 
 NARROW = 0.05  # width of an interval beside its ratio, at which there are rounds enough
@@ -97,7 +97,7 @@ def compare(
         evidence={label: trial.evidence for label, trial in first.trials.items()},
         control=control and replace(control, samples=tuple(race.again)),
         undecided=first.undecided,
-        remarks=tuple(first.remarks(tolerance)),
+        remarks=tuple(first.remarks),
     )
     if comparison.failures and strict:
         raise ComparisonError(comparison)
@@ -154,7 +154,7 @@ class _FirstCalls:
         differences = {}
         for label, trial in self.trials.items():
             other = self.trials[self._reference or label]
-            differences[label] = difference_between(trial, other, self._state, own=True)
+            differences[label] = difference_between(trial, other, self._state)
             if differences[label].within(tolerance):
                 self._reference = self._reference or label
         too_large = {x: one for x, one in differences.items() if not one.within(tolerance)}
@@ -191,19 +191,16 @@ class _FirstCalls:
         allowed = f", more than `tolerance` = {tolerance:.2g}"
         return f"{words}{allowed if difference.reason == 'numbers' else ''}"
 
-    def remarks(self, tolerance):
-        """What beside results was compared, and what of them was not, in sentences."""
-        zeros = {place for difference in self.differences.values() for place in difference.zeros}
-        if zeros and tolerance:
-            yield f"Not compared, because practically zero: {counted(len(zeros), 'array')}."
+    @property
+    def remarks(self):
+        """What beside results was compared, or that it was not, in sentences."""
         if len(self.differences) < 2 or not self._reference:
-            return
+            return []
         first, trials = self.trials[self._reference], self.trials.values()
+        if any(apart(trial, first) for trial in trials):
+            return ["Candidates that change variables of their own were compared by results alone."]
         changed = dict.fromkeys(name for trial in trials for name in trial.state)
-        if any(unpaired(trial, first, self._state) for trial in trials):
-            yield "Candidates that change variables of their own were compared by results alone."
-        elif changed:
-            yield f"Variables compared: {some(list(changed), 3)}."
+        return [f"Variables compared: {some(list(changed), 3)}."] if changed else []
 
 
 def _anew(fn):
@@ -236,7 +233,7 @@ class _Race:
         for label in candidates:
             calls = self._attempt(label, calibrate, block)
             self.calls[label] = calls and self._in_step(calls)
-            self._moved |= state.moved().keys()
+            self._moved |= state.changed().keys()
 
     def run(self, rounds, budget):
         """At least `rounds`; then twice as many, and so on, while an interval is wide.

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import itertools
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -98,12 +97,8 @@ class State:
 
     def changed(self) -> dict[str, np.ndarray]:
         """Name to the value now, of those that have changed."""
-        return {name: np.array(variable.numpy()) for name, variable in self.moved().items()}
-
-    def moved(self) -> dict[str, object]:
-        """Name to variable, of those that have changed."""
-        saved = self._saved.items()
-        return {name: v for name, (v, value) in saved if not _same(_value(v), value)}
+        now = {name: (_value(variable), old) for name, (variable, old) in self._saved.items()}
+        return {name: np.array(value) for name, (value, old) in now.items() if _moved(value, old)}
 
     def saved(self, name: str) -> np.ndarray:
         """The value that a variable begins with."""
@@ -114,16 +109,13 @@ class State:
 
         They get copies: a variable that shares its memory must make one on its next change.
         """
-        for name in self.moved() if names is None else names:
+        for name in self.changed() if names is None else names:
             variable, value = self._saved[name]
             variable.assign(np.array(value))
 
     def _free_name(self, variable):
-        name = free = variable.name.removesuffix(":0")
-        numbers = itertools.count(2)
-        while free in self._saved:
-            free = f"{name} ({next(numbers)})"
-        return free
+        name = variable.name.removesuffix(":0")
+        return f"{name} ({len(self._saved) + 1})" if name in self._saved else name
 
 
 @contextmanager
@@ -166,8 +158,8 @@ def _value(variable):
     return value
 
 
-def _same(value, saved):
+def _moved(value, saved):
     if value is None:
-        return True
+        return False
     value, saved = np.asarray(value), np.asarray(saved)
-    return np.array_equal(value, saved, equal_nan=saved.dtype.kind in "fcV")
+    return not np.array_equal(value, saved, equal_nan=saved.dtype.kind in "fcV")

@@ -1,7 +1,7 @@
 """One call after the other, each from the same state: what it returned, changed and ran."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -77,19 +77,27 @@ def run(fn, args, kwargs, state: State, traced: float | None = None) -> Trial:
 
 
 def difference_between(
-    trial: Trial, reference: Trial, state: State, equal_nan: bool = False, own: bool = False
+    trial: Trial, reference: Trial, state: State, equal_nan: bool = False
 ) -> Difference:
     """The largest difference of results and of variables that either of the two changed.
 
-    own: whether each may have changed variables of its own, as candidates of a race do.
+    Variables that each has of its own, and the other one does not change, are not compared.
     """
     if (trial.error is None) != (reference.error is None):
         return Difference(math.inf, reason="error")
     results = dict(leaves(trial.result)), dict(leaves(reference.result))
-    states = _states(trial, reference, state, own)
+    names = [] if apart(trial, reference) else dict.fromkeys([*trial.state, *reference.state])
+    states = [
+        {f"variables[{x!r}]": one.state[x] if x in one.state else state.saved(x) for x in names}
+        for one in (trial, reference)
+    ]
     found = difference_of(*results, equal_nan), difference_of(*states, equal_nan, "variables")
-    worst = max(found, key=by_size)
-    return replace(worst, zeros=sum((one.zeros for one in found), ()))
+    return max(found, key=by_size)
+
+
+def apart(trial: Trial, other: Trial) -> bool:
+    """Whether two changed variables, and none of them is the same one."""
+    return bool(trial.state and other.state) and not trial.state.keys() & other.state.keys()
 
 
 def differs_from_itself(first: Trial, later, state: State, tolerance: float, whose: str) -> str:
@@ -102,34 +110,3 @@ def differs_from_itself(first: Trial, later, state: State, tolerance: float, who
         if not difference.within(tolerance):
             return f"{how}, {difference.describe(whose, 'the first time')}"
     return ""
-
-
-def unpaired(trial: Trial, reference: Trial, state: State) -> bool:
-    """Whether two changed variables of their own, which did not begin equal."""
-    if not _apart(trial, reference):
-        return False
-    one, other = (list(map(state.saved, side.state)) for side in (trial, reference))
-    return len(one) != len(other) or not all(map(np.array_equal, one, other))
-
-
-def _states(one, other, state, own):
-    """For each of two trials, the values of all variables that either changed, by place.
-
-    Where each changed variables of its own, these are paired in their order, or left out.
-    """
-    mine = theirs = list(dict.fromkeys([*one.state, *other.state]))
-    if own and _apart(one, other):
-        alike = not unpaired(one, other, state)
-        mine, theirs = (list(one.state), list(other.state)) if alike else ([], [])
-    places = [f"variables[{name!r}]" for name in theirs]
-    values = _values(one, mine, state), _values(other, theirs, state)
-    return [dict(zip(places, side, strict=True)) for side in values]
-
-
-def _values(trial, names, state):
-    return [trial.state[name] if name in trial.state else state.saved(name) for name in names]
-
-
-def _apart(trial, other):
-    """Whether two changed variables, and none of them is the same one."""
-    return bool(trial.state and other.state) and not trial.state.keys() & other.state.keys()

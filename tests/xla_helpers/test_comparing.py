@@ -187,13 +187,6 @@ def test_a_tolerance_allows_what_it_says(clock):
     assert "more than `tolerance` = 0" in str(xh.compare(near, tolerance=0, clock=clock, **QUICK))
 
 
-def test_what_rounding_left_of_a_zero_is_named(clock):
-    one, other = ({"mean": np.float32([tiny]), "kernel": 0.5} for tiny in (1e-10, -2e-10))
-    candidates = {"a": clock.takes(1.0, result=one), "b": clock.takes(1.0, result=other)}
-    c = xh.compare(candidates, clock=clock, **QUICK)
-    assert c.failures == {} and "because practically zero: 1 array." in title(c)
-
-
 @pytest.mark.parametrize(
     ("candidates", "words"),
     [
@@ -301,14 +294,14 @@ def test_xla_is_not_asked_where_it_would_end_the_process(tf):
 # Variables
 
 
-def descent(tf, start=(1.0, 2.0), rate=0.1):
+def descent(tf):
     """Weights, and a step that changes them."""
-    weights = tf.Variable(start, name="weights")
+    weights = tf.Variable([1.0, 2.0], name="weights")
 
     def step(x):
         with tf.GradientTape() as tape:
             loss = tf.reduce_sum((weights * x) ** 2)
-        weights.assign_sub(rate * tape.gradient(loss, weights))
+        weights.assign_sub(0.1 * tape.gradient(loss, weights))
         return loss
 
     return weights, step
@@ -347,19 +340,11 @@ def test_a_variable_may_be_given(tf):
     assert "variables['weights']" in c.failures["other"] and weights.numpy().tolist() == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("other", "failures", "words"),
-    [
-        ({}, [], "Variables compared: weights"),
-        ({"rate": 0.2}, ["other"], "No other result agrees"),  # with the same loss
-        ({"start": (-1.0, -2.0)}, [], "variables of their own were compared by results alone"),
-    ],
-)
-def test_candidates_may_change_variables_of_their_own(tf, other, failures, words):
-    steps = {"one": descent(tf)[1], "other": descent(tf, **other)[1]}
-    modes = {label: tf.function(step) for label, step in steps.items()}
+def test_candidates_may_change_variables_of_their_own(tf):
+    modes = {label: tf.function(descent(tf)[1]) for label in ("one", "other")}
     c = xh.compare(modes, tf.constant([1.0, 3.0]), **QUICK)
-    assert list(c.failures) == failures and words in title(c)
+    assert c.failures == {}
+    assert "variables of their own were compared by results alone" in title(c)
 
 
 def test_each_block_begins_with_the_same_values(tf, clock):

@@ -45,7 +45,7 @@ def test_what_is_recorded_is_read_again(folder, examples):
         differences={"eager": Difference(), "XLA": Difference(1e-7)},
         tolerance=1e-5,
         evidence={"eager": Evidence(eager=3, programs=0), "XLA": Evidence(programs=2, compiled=1)},
-        remarks=("Not compared, because practically zero: 1 array.",),
+        remarks=("Variables compared: weights.",),
     )
     written = replace(written, control=written["eager"])
     path = xh.record("fused-sum", written, WHAT)

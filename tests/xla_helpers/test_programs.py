@@ -197,8 +197,7 @@ def test_the_body_of_a_loop_stands_once_and_the_title_says_so(tf, modes):
     graph, xla = (xh.inspect_program(fn, tf.ones([32, 32])) for fn in modes(repeat)[1:])
     for program, sine in ((graph, "Sin"), (xla, "sine")):
         assert operations(program).count(sine) == 1
-        assert "kernels in the program, which move " in title(program)
-        assert title(program).endswith(" if each runs once.")
+        assert title(program).endswith(", if each runs once.")
     assert graph.bytes is None  # what a loop hands on has no known shape
     assert xla.bytes > 4 * 32 * 32 * 4
     longer = xh.inspect_program(tf.function(repeat, jit_compile=True), tf.ones([32, 32]), 5000)
@@ -324,12 +323,11 @@ def test_the_optimised_module_is_the_program_that_is_inspected(jit, arrays):
 def test_what_has_to_be_inspected_itself_is_refused(tf, jit):
     graph, compiled, x = tf.function(tf.sin), jit(tf.sin), tf.ones([2])
     for inner in (graph, compiled):
-        with pytest.raises(TypeError, match=r"calls 1 graph\(s\).*inspect the tf.function itself"):
+        with pytest.raises(TypeError, match=r"calls a graph.*inspect the tf.function itself"):
             xh.inspect_program(lambda x, inner=inner: tf.cos(inner(x)), x)
-    with pytest.raises(TypeError, match="a graph that calls a compiled function: inspect that one"):
-        xh.inspect_program(tf.function(lambda x: compiled(x)), x)
-    with pytest.raises(TypeError, match="the graph of a compiled function: pass the tf.function"):
-        xh.inspect_program(compiled.get_concrete_function(x), x)
+    for holder in (tf.function(lambda x: compiled(x)), compiled.get_concrete_function(x)):
+        with pytest.raises(TypeError, match="a graph that holds a compiled function: inspect that"):
+            xh.inspect_program(holder, x)
     with pytest.raises(TypeError, match="`fn` is int, which cannot be called: pass the function"):
         xh.inspect_program(3)
 

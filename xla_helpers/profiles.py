@@ -56,12 +56,11 @@ class Profile:
 def profile(fn: Callable, *args, **kwargs) -> Profile:
     """Record three calls of ``fn(*args, **kwargs)``, called once before to be traced and compiled.
 
-    An operation of a graph is recorded under its own path, an instruction of a compiled program
-    under the path that it came from. The times are those of the processor; on a GPU they show who
-    starts the work. Operations that Python starts one by one have no path: their time is in no
-    layer. In a graph, operations that only hand something on, such as `Reshape`, are not recorded.
-    A graph that ran about a hundred times no longer records its short operations, whose
-    time then stands with the one before them: record one that is new. Introduced in notebook 06.
+    The times are those of the processor; on a GPU they show who starts the work. Operations that
+    Python starts one by one have no path: their time is in no layer. In a graph, operations that
+    only hand something on, such as `Reshape`, are not recorded. A graph that ran about a hundred
+    times no longer records its short operations, whose time then stands with the one before them:
+    record one that is new. Introduced in notebook 06.
 
     fn: whatever can be called; for a SavedModel, its folder will do. Variables that the calls
     change have their values again afterwards.
@@ -88,8 +87,7 @@ def profile(fn: Callable, *args, **kwargs) -> Profile:
                     wait_for_device()
     if planes is None:
         raise RuntimeError("Something else records a profile: end that first")
-    paths = _paths_of_instructions(planes)
-    spans = list(spans_in(planes))
+    spans, paths = list(spans_in(planes)), _paths_of_instructions(planes)
     return _profile_of(spans, [(span, path) for span in spans if (path := _path(span, paths))])
 
 
@@ -110,15 +108,14 @@ def _paths_of_instructions(planes):
 def _profile_of(spans, operations):
     """operations: pairs of a span and its path."""
     events, seconds = 0, Counter()
-    for call in spans:
-        if call.name == ONE_CALL:
-            inside = [(x, path) for x, path in operations if call.begin <= x.begin <= call.end]
-            last = min(call.end, max((x.end for x, _ in inside), default=call.end))
-            starts = sorted((x.begin, path) for x, path in inside)
-            starts = [(call.begin, ONE_CALL), *starts, (last, ONE_CALL), (call.end, ONE_CALL)]
-            for (start, path), (end, _) in itertools.pairwise(starts):
-                seconds[path] += 1e-12 * (end - start) / CALLS
-            events += len(inside)
+    for call in (span for span in spans if span.name == ONE_CALL):
+        inside = [(x, path) for x, path in operations if call.begin <= x.begin <= call.end]
+        last = min(call.end, max((x.end for x, _ in inside), default=call.end))
+        starts = sorted((x.begin, path) for x, path in inside)
+        starts = [(call.begin, ONE_CALL), *starts, (last, ONE_CALL), (call.end, ONE_CALL)]
+        for (start, path), (end, _) in itertools.pairwise(starts):
+            seconds[path] += 1e-12 * (end - start) / CALLS
+        events += len(inside)
     return Profile(CALLS, events, seconds)
 
 

@@ -315,5 +315,5 @@ def _bytes_of_shape(shape):
         return sum(map(_bytes_of_shape, shape.tuple_shapes))
     dtype = PrimitiveType.Name(shape.element_type).lower()
     bits = re.search(r"\d+", dtype)  # f32, c64, s8; neither in pred nor in token
-    element = -(-int(bits.group()) // 8) if bits else int(dtype == "pred")
+    element = math.ceil(int(bits.group()) / 8) if bits else int(dtype == "pred")
     return math.prod(shape.dimensions) * element

@@ -23,8 +23,7 @@ class Model:
     truth: "same", "different", "refused" or "not compared": what can be said of its modes. why: in
     words, where that is not plain. refuses: the operations that XLA has no code for, each with its
     layer. draws: the same for those that draw random numbers. changes: a part of the name of each
-    variable that a call changes. lasts: the operations whose effects nobody can put back. python:
-    whether there is Python to run eagerly.
+    variable that a call changes. python: whether there is Python to run eagerly.
     """
 
     name: str
@@ -34,7 +33,6 @@ class Model:
     refuses: dict[str, str] = field(default_factory=dict)
     draws: dict[str, str] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
-    lasts: tuple[str, ...] = ()
     python: bool = True
 
     @property
@@ -329,7 +327,7 @@ def a_mask_by_keyword(tf):
     return score, (numbers(3, 4),), {"mask": np.array([True, False, True, True]), "training": True}
 
 
-@refused({"EagerPyFunc": ""}, lasts=("EagerPyFunc",))
+@refused({"EagerPyFunc": ""})
 def python_inside(tf):
     def clip(x):
         return tf.py_function(lambda x: np.clip(x, -1, 1), [x], tf.float32) * 2
@@ -349,13 +347,13 @@ def a_number_that_counts(tf):
     return Counted(), (numbers(3),), {}
 
 
-@refused({"IteratorGetNext": ""}, lasts=("IteratorGetNext",))
+@refused({"IteratorGetNext": ""})
 def a_pipeline_that_goes_on(tf):
     batches = iter(tf.data.Dataset.range(100))
     return (lambda x: x + tf.cast(next(batches), tf.float32)), (numbers(3),), {}
 
 
-@refused({"LookupTableInsertV2": "", "LookupTableFindV2": ""}, lasts=("LookupTableInsertV2",))
+@refused({"LookupTableInsertV2": "", "LookupTableFindV2": ""})
 def a_table_that_is_written(tf):
     table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, default_value=-1)
 
@@ -394,11 +392,7 @@ def a_method_that_is_compiled(tf):
     return ALIVE[-1].step, (numbers(3),), {}
 
 
-@not_comparable(
-    "the stream goes on with each call",
-    draws={"RandomStandardNormal": ""},
-    lasts=("RandomStandardNormal",),
-)
+@not_comparable("the stream goes on with each call", draws={"RandomStandardNormal": ""})
 def noise_from_a_stream(tf):
     return (lambda x: x + tf.random.normal(x.shape)), (numbers(8),), {}
 

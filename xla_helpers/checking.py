@@ -1,21 +1,18 @@
 """Run a function eagerly, as a graph and compiled, and say where the three part."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
 from .agreement import TOLERANCE, Difference, holds_something
 from .errors import headline
-from .evidence import Evidence
 from .layers import layers_of
 from .modes import run_functions_eagerly
 from .operations import (
     Place,
-    Refusal,
     checks_in,
     draws_in,
-    effects_in,
     operations_in,
     refused_by_keras,
     unsupported_in,
@@ -23,7 +20,7 @@ from .operations import (
 from .state import State
 from .tables import Table, counted, cut, some, tabulate
 from .targets import as_tensors, holds_no_python, name_of, python_of, resolve
-from .trials import difference_between, differs_from_itself, run, trace
+from .trials import Trial, difference_between, differs_from_itself, run, trace
 from .validation import check_not_negative
 
 SHOWN = 64  # characters of an outcome in a table
@@ -32,20 +29,13 @@ NAMES = 3  # names of variables or arrays that a sentence holds
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """What one mode made of a call.
+class Outcome(Trial):
+    """What one mode made of a call, as a `Trial`, and how it stands to the first mode.
 
-    result: what it returned, as NumPy arrays, and dicts for what has named parts. error: what it
-    raised. state: the variables that it changed, name to value. evidence: what ran. difference:
-    from the first mode, in the result or a variable; None where one of the two raised. agrees:
-    whether it came out as in the first mode.
+    difference: from the first mode, in the result or a variable; None where one of the two raised.
+    agrees: whether it came out as in the first mode.
     """
 
-    mode: str
-    result: object = None
-    error: Exception | None = None
-    state: dict[str, np.ndarray] = field(default_factory=dict)
-    evidence: Evidence = Evidence()
     difference: Difference | None = None
     agrees: bool = True
 
@@ -65,18 +55,16 @@ class Check(Table):
     unsupported: what XLA refuses: what its error names, which is the first operation only, and all
     others of the graph that it has no code for. switched_off: the layers because of which Keras
     leaves XLA out when it decides. vanished: the checks that XLA leaves out, by name. draws: the
-    operations that draw random numbers. not_put_back: those that may change for good what is no
-    variable. undecided: why nothing was compared, or other numbers say nothing; else empty.
-    tolerance: the relative difference that was allowed.
+    operations that draw random numbers. undecided: why nothing was compared, or other numbers say
+    nothing; else empty. tolerance: the relative difference that was allowed.
     """
 
     function: str
     outcomes: dict[str, Outcome]
-    unsupported: tuple[Refusal, ...] = ()
-    switched_off: tuple[Refusal, ...] = ()
+    unsupported: tuple[Place, ...] = ()
+    switched_off: tuple[Place, ...] = ()
     vanished: tuple[str, ...] = ()
     draws: tuple[Place, ...] = ()
-    not_put_back: tuple[Place, ...] = ()
     undecided: str = ""
     tolerance: float = TOLERANCE
 
@@ -109,28 +97,27 @@ class Check(Table):
 
     def against(self, mode: str) -> str:
         """How a mode came out against the first one, in words; "" for the first one itself."""
-        first, outcome = next(iter(self.outcomes.values())), self[mode]
+        first, outcome = next(iter(self.outcomes)), self[mode]
         difference = outcome.difference
-        if outcome is first:
+        if mode == first:
             return ""
         if outcome.error is not None:
             return "an error too" if outcome.agrees else "gives an error instead of a result"
         if difference is None:
-            return "the same" if outcome.agrees else "gives a result instead of an error"
+            return "gives a result instead of an error"
         if outcome.agrees:
             return f"the same to {difference.size:.1g}" if difference.size else "the same"
         if self.undecided:
             return "cannot be compared"
         place = "" if difference.place == "result" else f", in {difference.place}"
         allowed = f"; allowed {self.tolerance:.1g}" if difference.reason == "numbers" else ""
-        return f"{difference.against(first.mode)}{place}{allowed}"
+        return f"{difference.against(first)}{place}{allowed}"
 
     @property
     def mends(self) -> Table:
         """A row for all that is refused: what, in which layer, at which line, and the mend."""
-        refused = (*self.unsupported, *self.switched_off)
-        rows = [[r.operation, r.layer, r.line, r.mend] for r in refused]
         heads = ["refused", "layer", "line", "what to do"]
+        rows = list(map(astuple, (*self.unsupported, *self.switched_off)))
         return tabulate(f"{self.function}: {len(rows)} to mend.", heads, rows)
 
     def _sentences(self):
@@ -150,8 +137,6 @@ class Check(Table):
             yield f"XLA ran {counted(programs, 'program')} in the graph, too"
         if self.switched_off:
             yield f"Keras' own `fit` runs it without XLA, because of {_list(self.switched_off)}"
-        if self.not_put_back:
-            yield f"Not put back: what {_list(self.not_put_back)} may have changed"
 
     def _same(self):
         where = "in all three modes" if len(self.outcomes) == 3 else "as a graph and under XLA"
@@ -176,17 +161,17 @@ def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Che
     """Call ``fn(*args, **kwargs)`` eagerly, as a graph and compiled, and compare the three.
 
     fn: a function, method, Keras model, `tf.Module`, `tf.function`, or a SavedModel, of which the
-    folder will do. `check` wraps the Python inside it by `tf.function` itself, options of another
-    one are not used, and in eager mode all that it calls runs eagerly. A SavedModel, which holds no
-    Python, has no eager mode. NumPy arrays are made tensors first. tolerance: the difference that
-    is allowed, relative to the largest magnitude of each array. An argument of `fn` with that name
-    must be bound beforehand, by `functools.partial`.
+    folder will do. What is compiled is the Python inside it; options of a `tf.function` are not
+    used, and in eager mode all that it calls runs eagerly. A SavedModel holds no Python, and has no
+    eager mode. NumPy arrays are made tensors first. tolerance: the difference that is allowed,
+    relative to the largest magnitude of each array.
 
     Integers, text and shapes must be the same, and NaN must stand in the same places. Two errors
     are not compared. Variables that a call changes belong to its result, and have their values
     again before each mode and afterwards: those that the trace shows and that the Python around
-    `fn` names. Where the modes differ, the graph is called again and traced anew: where it then
-    differs from itself, or draws random numbers, nothing is said about XLA.
+    `fn` names. What is no variable, such as an iterator, a table or a file, is neither compared nor
+    put back. Where the modes differ and random numbers are drawn, or the graph, called again and
+    traced anew, differs from itself, nothing is said about XLA.
     Introduced in notebook 02, explained in notebook 08.
 
     Returns: a `Check`; an error of `fn` is an outcome in it.
@@ -219,11 +204,11 @@ def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Che
         if holds_no_python(fn) or (ran.graphs and not ran.eager):
             del trials["eager"]
         first = next(iter(trials.values()))
-        outcomes = {m: _outcome(m, trial, first, state, tolerance) for m, trial in trials.items()}
+        outcomes = {m: _outcome(trial, first, state, tolerance) for m, trial in trials.items()}
         layers = layers_of(fn)
         draws = draws_in(found, layers)
         later = (run(one, *call) for one in (graph, tf.function(plain)))
-        undecided = _undecided(trials, outcomes, later, draws, state, tolerance)
+        undecided = _undecided(outcomes, later, draws, state, tolerance)
     return Check(
         function=name_of(fn),
         outcomes=outcomes,
@@ -231,7 +216,6 @@ def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Che
         switched_off=refused_by_keras(layers),
         vanished=checks_in(found),
         draws=draws,
-        not_put_back=effects_in(found, layers),
         undecided=undecided,
         tolerance=tolerance,
     )
@@ -246,26 +230,26 @@ def _operations(graph, args, kwargs, state):
         return []
 
 
-def _outcome(mode, trial, first, state, tolerance):
-    difference, agrees = None, trial.error is not None and first.error is not None
-    if trial.error is None and first.error is None:
-        difference = difference_between(trial, first, state, equal_nan=True)
-        agrees = difference.within(tolerance)
-    kept = trial.result, trial.error, trial.state, trial.evidence
-    return Outcome(mode, *kept, difference, agrees)
+def _outcome(trial, first, state, tolerance):
+    failed = trial.error is not None, first.error is not None
+    if any(failed):
+        return Outcome(**vars(trial), agrees=all(failed))
+    difference = difference_between(trial, first, state, equal_nan=True)
+    return Outcome(**vars(trial), difference=difference, agrees=difference.within(tolerance))
 
 
-def _undecided(trials, outcomes, later, draws, state, tolerance):
+def _undecided(outcomes, later, draws, state, tolerance):
     """Why nothing was compared, or why it says nothing; "". later: the graph, again and anew."""
-    if all(trial.error is not None for trial in trials.values()):
+    if all(one.error is not None for one in outcomes.values()):
         return "it fails in every mode, so look at the arguments first"
-    if not any(trial.holds_something for trial in trials.values()):
+    if not any(one.holds_something for one in outcomes.values()):
         return "it returns nothing and changes no variable"
-    if all(outcome.agrees or outcome.difference is None for outcome in outcomes.values()):
+    if all(one.agrees or one.difference is None for one in outcomes.values()):
         return ""
-    if why := differs_from_itself(trials["graph"], later, state, tolerance, "its"):
-        return f"the graph differs from itself: {why}"
-    return f"it draws random numbers ({_list(draws)}), each mode perhaps its own" if draws else ""
+    if draws:
+        return f"it draws random numbers ({_list(draws)}), each mode perhaps its own"
+    why = differs_from_itself(outcomes["graph"], later, state, tolerance, "its")
+    return f"the graph differs from itself: {why}" if why else ""
 
 
 def _list(places):
@@ -277,8 +261,6 @@ def _text_of(value):
         return "{" + ", ".join(f"{key}: {_text_of(part)}" for key, part in value.items()) + "}"
     if isinstance(value, (list, tuple)):
         return "(" + ", ".join(map(_text_of, value)) + ")"
-    if value is None:
-        return "None"
     array = np.asarray(value)
     if array.size > ENTRIES:
         return f"{array.dtype}{list(array.shape)}"

@@ -1,14 +1,13 @@
-"""The operations of a graph: checks, draws, what outlasts a call, and what XLA has no code for."""
+"""The operations of a graph: checks, draws, and what XLA has no code for."""
 
 import re
-import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from .errors import UNSUPPORTED
-from .layers import finder
+from .layers import layer_at
 
 VANISHING = {"Assert", "CheckNumerics"}
 """Operations that TensorFlow runs as checks and that XLA replaces by nothing."""
@@ -33,51 +32,22 @@ DRAWS = frozenset(
 )
 """Operations that draw what a reader asked for, without those that only prepare a seed."""
 
-HOLDERS = frozenset(
-    """
-    PartitionedCall StatefulPartitionedCall While StatelessWhile If StatelessIf Case StatelessCase
-    call while conditional
-    """.split()
-)
-"""Types of operations, then opcodes of XLA, that only hold others: the work is theirs."""
-
-LASTING = re.compile(
-    r"IteratorGetNext\w*|LookupTable(Insert|Remove|Import)\w*|EagerPyFunc|PyFunc|"
-    r"Queue(Enqueue|Dequeue|Close)\w*|(OrderedMap|Map)?(Stage|Unstage\w*)|"
-    r"WriteFile|Save\w*|MergeV2Checkpoints|Write\w*Summary|DumpTensor"
-)
-"""Operations that change what outlasts a call and is no variable: iterators, tables, files."""
-
-MENDS = (
-    (r"Print(V2)?|StringFormat", "print outside of the compiled function, from what it returns"),
-    (
-        r"EagerPyFunc|PyFunc\w*",
-        "write it with TensorFlow's operations, or call it before or after the compiled function",
+MENDS = {
+    r"Print(V2)?|StringFormat": "print outside of the compiled function, from what it returns",
+    r"EagerPyFunc|PyFunc\w*": (
+        "write it with TensorFlow's operations, or call it before or after the compiled function"
     ),
-    (
-        r"\w*LookupTable\w*|\w*Hash(Table|Bucket)\w*|InitializeTable\w*",
-        "look it up outside of the compiled function, and pass numbers",
+    r"\w*LookupTable\w*|\w*Hash(Table|Bucket)\w*": (
+        "look it up outside of the compiled function, and pass numbers"
     ),
-    (
-        r"ReadFile|Decode\w*|Encode\w*|Parse\w+|ExtractJpegShape\w*|ImageProjectiveTransform\w*|"
-        r"CropAndResize\w*|Resize\w+|Adjust\w+|\w*BoundingBox\w*",
-        "do it in the data pipeline, before the compiled function",
+    r"ReadFile|(Decode|Encode|Parse|Resize|CropAndResize|Adjust|ImageProjectiveTransform)\w*": (
+        "do it in the data pipeline, before the compiled function"
     ),
-    (
-        r"_Arg|_Retval|\w*VariableOp|\w*String\w*|Unicode\w*|\w*Regex\w*|Substr|ReduceJoin",
-        "leave text outside of the compiled function, and pass numbers: XLA knows no text",
+    r"_Arg|_Retval|\w*VariableOp|\w*String\w*|Unicode\w*|\w*Regex\w*|Substr|ReduceJoin": (
+        "leave text outside of the compiled function, and pass numbers: XLA knows no text"
     ),
-    (
-        r"\w*Iterator\w*|\w*Dataset\w*",
-        "take the elements outside of the compiled function and pass them in",
-    ),
-    (r"\w*Sparse\w*|\w*Ragged\w*|\w*CSR\w*", "pass in dense tensors instead, padded to one size"),
-    (
-        r"\w*Random\w*|\w*Sampler|Multinomial|\w*Shuffle\w*",
-        "draw outside of the compiled function and pass the numbers in",
-    ),
-    (r"", "call it before or after the compiled function, or write it with other operations"),
-)
+    r"\w+": "call it before or after the compiled function, or write it with other operations",
+}
 """What to write instead of an operation that XLA has no code for: the first that fits."""
 
 OUT_OF_THE_MODEL = (
@@ -85,45 +55,34 @@ OUT_OF_THE_MODEL = (
     "pipeline or before the model; if it has weights to learn, compile the parts around it yourself"
 )
 
-OF_TEXT = {
-    "_Arg": "text or a table as an argument",
-    "_Retval": "text as a result",
-    "AssignVariableOp": "a variable of text",
-    "ReadVariableOp": "a variable of text",
-}
+OF_TEXT = {"_Arg": "text or a table as an argument", "_Retval": "text as a result"}
 """Operations that XLA has code for and refuses all the same, because of what they hold."""
 
-CELL = re.compile(r"/ipykernel_\d+/|ipython-input|^<stdin>")
-"""The files of code that was typed in: they are temporary, or none."""
-
-LIBRARIES = tuple(
-    f"{sysconfig.get_path(x)}/" for x in ("stdlib", "platstdlib", "purelib", "platlib")
-)
+LIBRARY = re.compile(r"/lib(64)?/python3(\.\d+)?/")  # where Python and its packages are installed
 HERE = f"{Path(__file__).parent}/"
 
 
 class Found(NamedTuple):
-    """An operation that a graph can reach: its name in the whole, and TensorFlow's own object."""
+    """An operation that a graph can reach: its name in the whole, its type, TensorFlow's object."""
 
     name: str
+    type: str
     op: object
-
-    @property
-    def type(self) -> str:
-        return self.op.type
 
 
 @dataclass(frozen=True)
 class Place:
-    """An operation as its reader knows it.
+    """An operation as its reader knows it, or a layer because of which Keras leaves XLA out.
 
-    operation: its type. layer: the path of the layer in which it stands, or "". line: the reader's
-    line that made it, such as ``model.py, line 12 in step``, or "".
+    operation: its type, or the class of the layer. layer: the path of the layer in which it stands,
+    or "". line: the reader's line that made it, such as ``model.py, line 12 in step``, or "".
+    mend: what to write instead of what is refused; else "".
     """
 
     operation: str
     layer: str = ""
     line: str = ""
+    mend: str = ""
 
     @property
     def where(self) -> str:
@@ -132,21 +91,7 @@ class Place:
         return f"{self.operation}{inside}{f' ({self.line})' if self.line else ''}"
 
     def __str__(self):
-        return self.where
-
-
-@dataclass(frozen=True)
-class Refusal(Place):
-    """What XLA refuses, or the layer because of which Keras leaves XLA out.
-
-    operation: its type, or the class of the layer. layer, line: where it stands, or "". mend: what
-    to write instead.
-    """
-
-    mend: str = ""
-
-    def __str__(self):
-        return f"{self.where}: {self.mend}"
+        return f"{self.where}: {self.mend}" if self.mend else self.where
 
 
 def checks_in(found: Iterable[Found]) -> tuple[str, ...]:
@@ -157,17 +102,12 @@ def checks_in(found: Iterable[Found]) -> tuple[str, ...]:
 
 def draws_in(found: Iterable[Found], layers: Mapping[str, object]) -> tuple[Place, ...]:
     """The operations that draw random numbers, each once in a layer; `layers` as of `layers_of`."""
-    return tuple(_places(Place, [one for one in found if one.type in DRAWS], layers))
-
-
-def effects_in(found: Iterable[Found], layers: Mapping[str, object]) -> tuple[Place, ...]:
-    """What may change something for good that is no variable, such as a stream of numbers."""
-    return tuple(_places(Place, [one for one in found if _lasts(one)], layers))
+    return _places([one for one in found if one.type in DRAWS], layers)
 
 
 def unsupported_in(
     found: Iterable[Found], error: Exception | None, layers: Mapping[str, object]
-) -> tuple[Refusal, ...]:
+) -> tuple[Place, ...]:
     """What the error names, then what else of the graph has no kernel for XLA.
 
     Nothing after an error that names none, because XLA leaves out what no result needs; but a
@@ -179,17 +119,19 @@ def unsupported_in(
         return ()
     refused = [one for one in found if one.type in named or _has_no_kernel(one.type)]
     nowhere = sorted({*named} - {one.type for one in refused})
-    return (*map(_refusal, nowhere), *_places(_refusal, refused, layers))
+    return tuple(map(_mended, (*map(Place, nowhere), *_places(refused, layers))))
 
 
-def refused_by_keras(layers: Mapping[str, object]) -> tuple[Refusal, ...]:
+def refused_by_keras(layers: Mapping[str, object]) -> tuple[Place, ...]:
     """The layers because of which `compile` of Keras leaves XLA out, for all of their model.
 
     A `tf.function` around the model with ``jit_compile=True`` does not ask them.
     """
-    refusing = {path: x for path, x in layers.items() if not getattr(x, "supports_jit", True)}
-    mend = OUT_OF_THE_MODEL
-    return tuple(Refusal(type(x).__name__, path, mend=mend) for path, x in refusing.items())
+    return tuple(
+        Place(type(layer).__name__, path, mend=OUT_OF_THE_MODEL)
+        for path, layer in layers.items()
+        if not getattr(layer, "supports_jit", True)
+    )
 
 
 def operations_in(graph, path: str = "") -> Iterator[Found]:
@@ -198,14 +140,14 @@ def operations_in(graph, path: str = "") -> Iterator[Found]:
     path: what stands before the names.
     """
     for op in graph.get_operations():
-        yield Found(path + op.name, op)
-        for body in called_by(op):
+        yield Found(path + op.name, op.type, op)
+        for body in _called_by(op):
             # The body of a loop names its operations after the loop, a function does not.
             named_after = any(x.name.startswith(f"{op.name}/") for x in body.get_operations())
             yield from operations_in(body, path if named_after else f"{path}{op.name}/")
 
 
-def called_by(op) -> Iterator:
+def _called_by(op):
     """The graphs of the functions that an operation calls, such as the branches of an `If`."""
     for attribute in op.op_def.attr:
         if attribute.type in ("func", "list(func)"):
@@ -216,39 +158,30 @@ def called_by(op) -> Iterator:
                     yield function.graph
 
 
+def _places(found, layers):
+    """The first operation of each type in each layer."""
+    first = {}
+    for one in found:
+        first.setdefault((one.type, layer_at(one.name, layers) or ""), one)
+    return tuple(Place(*place, _line_of(one.op)) for place, one in first.items())
+
+
 def _line_of(op):
     """The reader's line; "" where a graph was loaded, which remembers none."""
     for frame in reversed(op.traceback or ()):
-        file, where = frame.filename, f"line {frame.lineno}"
-        inside = f" in {frame.name}" if frame.name.isidentifier() else ""
-        if file.startswith(HERE):  # what stands above a call of a helper made no operation
+        if frame.filename.startswith(HERE):  # who called a helper made no operation
             break
-        if CELL.search(file):
-            return f"{where}{inside}"
-        if not file.startswith(("<", *LIBRARIES)):
-            return f"{Path(file).name}, {where}{inside}"
+        if not LIBRARY.search(frame.filename):
+            file = Path(frame.filename)
+            named = f"{file.name}, " if file.is_file() else ""  # a cell of a notebook is no file
+            return f"{named}line {frame.lineno} in {frame.name}"
     return ""
 
 
-def _places(make, found, layers):
-    """What `make` makes of the first operation of each type in each layer."""
-    layer_of, first = finder(layers), {}
-    for one in found:
-        first.setdefault((one.type, layer_of(one.name) or ""), one)
-    return [make(*place, _line_of(one.op)) for place, one in first.items()]
-
-
-def _lasts(one):
-    """Those that are named Stateful draw from a variable, which can be put back."""
-    if one.type in DRAWS:
-        return one.op.op_def.is_stateful and not one.type.startswith("Stateful")
-    made_here = one.op.inputs and one.op.inputs[0].op.type.startswith("Anonymous")
-    return LASTING.fullmatch(one.type) and not made_here
-
-
-def _refusal(kind, layer="", line=""):
-    mend = next(mend for kinds, mend in MENDS if not kinds or re.fullmatch(kinds, kind))
-    return Refusal(OF_TEXT.get(kind, kind), layer, line, mend)
+def _mended(place):
+    kind = place.operation
+    mend = next(mend for kinds, mend in MENDS.items() if re.fullmatch(kinds, kind))
+    return replace(place, operation=OF_TEXT.get(kind, kind), mend=mend)
 
 
 def _has_no_kernel(operation):

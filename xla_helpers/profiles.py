@@ -7,64 +7,60 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from .evidence import recorded, spans_in
-from .layers import finder
+from .layers import layer_at
 from .state import variables_kept
 from .targets import resolve
 from .timing import wait_for_device
 
 CALLS = 3  # in a recording
 ONE_CALL = "one recorded call"  # the name of the event that spans a call
-END = ""  # stands in place of a path where a call ends
 
 OPERATION = re.compile(r"(?!__inference_)([^:]+):(\w+)")
 """The name of the event of an operation in a graph: its path and type. The graph itself has one."""
 
-NOT_IN_A_LAYER = "not in a layer"
-"""Where `Profile.seconds_by` books what belongs to no layer, such as the start of a call."""
+OUTSIDE = "not in a layer"
 
 
 @dataclass(frozen=True, repr=False)
 class Profile:
-    """When the operations of a few calls started.
+    """The seconds of a few calls, by operation.
 
-    calls: how many were recorded. starts: pairs of seconds and path, in order; a path is like
-    ``model_1/dense_1/MatMul``, and empty where a call ends. An instruction of a compiled program
-    has the path that it came from, or its own name; before the first operation and after the
-    last stands "one recorded call".
+    calls: how many were recorded. events: how many operations started in them. seconds: path to
+    seconds per call, from the start of each operation to the start of the next one of any kind, and
+    from the last to its own end. Where operations run side by side, the one that started last gets
+    the time. So nothing is booked twice, and the sum is the call.
+
+    A path is like ``model_1/dense_1/MatMul``. An instruction of a compiled program has the path
+    that it came from, or its own name; what is before the first operation and after the last one
+    stands under "one recorded call".
     """
 
     calls: int
-    starts: tuple[tuple[float, str], ...]
+    events: int
+    seconds: Mapping[str, float]
 
     def seconds_by(self, layers: Mapping[str, object]) -> Counter:
         """Seconds per call for each of `layers`, and for all that is "not in a layer".
 
-        A layer gets the time from the start of each operation of its own to the start of the
-        next one of any kind, and from the last to its own end. Where operations run side by side,
-        the one that started last gets it. So nothing is booked twice, and the sum is the call.
-
         layers: path to layer, as `layers_of` returns them.
         """
-        layer_of = finder(layers)
-        seconds = Counter()
-        for (start, path), (end, _) in itertools.pairwise(self.starts):
-            if path != END:
-                seconds[layer_of(path) or NOT_IN_A_LAYER] += (end - start) / self.calls
-        return seconds
+        booked = Counter()
+        for path, seconds in self.seconds.items():
+            booked[layer_at(path, layers) or OUTSIDE] += seconds
+        return booked
 
     def __repr__(self):
-        return f"Profile of {self.calls} calls, {len(self.starts)} events"
+        return f"Profile of {self.calls} calls, {self.events} events"
 
 
 def profile(fn: Callable, *args, **kwargs) -> Profile:
     """Record three calls of ``fn(*args, **kwargs)``, called once before to be traced and compiled.
 
-    An operation of a graph is recorded under its own path, an instruction of a compiled program
-    under the path that it came from. The times are those of the processor; on a GPU they show who
-    starts the work. Operations that Python starts one by one have no path: their time is in no
-    layer. In a graph, operations that only hand something on, such as `Reshape`, are not recorded.
-    A graph that ran about a hundred times no longer records its short operations, whose
-    time then stands with the one before them: record one that is new. Introduced in notebook 06.
+    The times are those of the processor; on a GPU they show who starts the work. Operations that
+    Python starts one by one have no path: their time is in no layer. In a graph, operations that
+    only hand something on, such as `Reshape`, are not recorded. A graph that ran about a hundred
+    times no longer records its short operations, whose time then stands with the one before them:
+    record one that is new. Introduced in notebook 06.
 
     fn: whatever can be called; for a SavedModel, its folder will do. Variables that the calls
     change have their values again afterwards.
@@ -91,8 +87,8 @@ def profile(fn: Callable, *args, **kwargs) -> Profile:
                     wait_for_device()
     if planes is None:
         raise RuntimeError("Something else records a profile: end that first")
-    starts = _starts(list(spans_in(planes)), _paths_of_instructions(planes))
-    return Profile(CALLS, tuple((1e-12 * (start - starts[0][0]), path) for start, path in starts))
+    spans, paths = list(spans_in(planes)), _paths_of_instructions(planes)
+    return _profile_of(spans, [(span, path) for span in spans if (path := _path(span, paths))])
 
 
 def _paths_of_instructions(planes):
@@ -109,17 +105,18 @@ def _paths_of_instructions(planes):
     }
 
 
-def _starts(spans, paths):
-    """Picoseconds and path of each operation in the calls, and of what frames them."""
-    operations = [(span, path) for span in spans if (path := _path(span, paths))]
-    starts = []
-    for call in spans:
-        if call.name == ONE_CALL:
-            inside = [(x, path) for x, path in operations if call.begin <= x.begin <= call.end]
-            last = min(call.end, max((x.end for x, _ in inside), default=call.end))
-            starts += [(call.begin, ONE_CALL), *((x.begin, path) for x, path in inside)]
-            starts += [(last, ONE_CALL), (call.end, END)]
-    return sorted(starts, key=lambda start: start[0])
+def _profile_of(spans, operations):
+    """operations: pairs of a span and its path."""
+    events, seconds = 0, Counter()
+    for call in (span for span in spans if span.name == ONE_CALL):
+        inside = [(x, path) for x, path in operations if call.begin <= x.begin <= call.end]
+        last = min(call.end, max((x.end for x, _ in inside), default=call.end))
+        starts = sorted((x.begin, path) for x, path in inside)
+        starts = [(call.begin, ONE_CALL), *starts, (last, ONE_CALL), (call.end, ONE_CALL)]
+        for (start, path), (end, _) in itertools.pairwise(starts):
+            seconds[path] += 1e-12 * (end - start) / CALLS
+        events += len(inside)
+    return Profile(CALLS, events, seconds)
 
 
 def _path(span, paths):

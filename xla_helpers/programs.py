@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .operations import HOLDERS, called_by
+from .operations import operations_in
 from .state import variables_kept
 from .tables import Bytes, Table, counted, format_bytes
 from .targets import is_traced, resolve
@@ -23,11 +23,16 @@ NOT_KERNELS = frozenset(
 )
 """Instructions of XLA, then operations of TensorFlow, that are names for values and no work."""
 
+HOLDERS = frozenset(
+    """
+    PartitionedCall StatefulPartitionedCall While StatelessWhile If StatelessIf Case StatelessCase
+    call while conditional
+    """.split()
+)
+"""Operations, then instructions of XLA, that only hold others: the work is theirs."""
+
 CONTROL_FLOW = HOLDERS - {"call"} | {"Switch", "_SwitchN"}
 """Instructions and operations because of which others may run often, or not at all."""
-
-JOINED = ("fused_ops", "op_names")
-"""Where an operation that TensorFlow's optimiser made names what it was made of."""
 
 
 @dataclass(frozen=True)
@@ -64,18 +69,13 @@ class Program(Table):
         return _sum(count for k in self.kernels for count in (k.bytes_read, k.bytes_written))
 
     def _title(self):
-        traced = f"{counted(len(self.traced), 'operation')} traced, "
-        return f"{self.mode}: {'' if self.mode == 'eager' else traced}{self._kernels_in_words()}"
-
-    def _kernels_in_words(self):
         kernels = counted(len(self.kernels), "kernel")
-        run, move, each = ("run", "move", "each")
-        if len(self.kernels) == 1:
-            run, move, each = ("runs", "moves", "it")
+        if self.mode != "eager":
+            kernels = f"{counted(len(self.traced), 'operation')} traced, {kernels}"
+        verbs = "runs and moves" if len(self.kernels) == 1 else "run and move"
         moved = "bytes that are not all known" if self.bytes is None else format_bytes(self.bytes)
-        if self.control_flow:
-            return f"{kernels} in the program, which {move} {moved} if {each} runs once."
-        return f"{kernels} {run} and {move} {moved}."
+        often = ", if each runs once" if self.control_flow else ""
+        return f"{self.mode}: {kernels} {verbs} {moved}{often}."
 
     def _columns(self):
         return ["kernel", "operations", "reads", "writes"]
@@ -89,14 +89,13 @@ class Program(Table):
 def inspect_program(fn: Callable, /, *args, **kwargs) -> Program:
     """List the kernels that ``fn(*args, **kwargs)`` runs, and the operations that were traced.
 
-    A plain function runs eagerly: each TensorFlow operation is a kernel, observed while it runs.
-    A `tf.function` runs a graph, as a SavedModel does. TensorFlow rewrites it first: Grappler, its
+    A plain function runs eagerly: each operation is a kernel, observed while it runs. A
+    `tf.function` or a SavedModel runs a graph. TensorFlow rewrites it first: Grappler, its
     optimiser of graphs, removes and joins operations, and on x86 processors oneDNN takes over
-    some, whose names then begin with ``_Mkl``. The kernels are the operations that are left. One
-    with ``jit_compile=True`` runs what XLA made of it: the instructions of the optimised HLO, read
-    from its protocol buffer. In both, the kernels of a loop's body stand once and those of both
-    branches of a condition stand there, and what shapes a loop in a graph hands on is not known.
-    While `tf.config.run_functions_eagerly` is on, all of them run eagerly.
+    some, whose names then begin with ``_Mkl``. The kernels are what is left. One with
+    ``jit_compile=True`` runs what XLA made of it: the instructions of the optimised HLO. In both,
+    the kernels of a loop's body and of all branches stand there once, and what shapes a loop in a
+    graph hands on is not known.
 
     Bytes assume that a kernel reads each array once and writes each result once; what it does
     to a variable in place is not counted. Operations that only rename or reshape are no kernels.
@@ -113,11 +112,10 @@ def inspect_program(fn: Callable, /, *args, **kwargs) -> Program:
     ('eager', [('Tanh',), ('AddV2',)], 20480)
     """
     fn = resolve(fn)
-    is_graph = hasattr(fn, "function_def")  # without Python
-    if not (is_graph or is_traced(fn)):
-        return _of_eager(fn, args, kwargs)
-    if is_graph:
+    if hasattr(fn, "function_def"):  # a graph without Python
         return _of_graph(fn, args, kwargs)
+    if not is_traced(fn):
+        return _of_eager(fn, args, kwargs)
     args, kwargs = with_defaults(fn, args, kwargs)
     if getattr(fn, "_jit_compile", None):
         return _of_xla(fn, args, kwargs)
@@ -135,15 +133,15 @@ def with_defaults(fn, args, kwargs):
 
 
 def _of_eager(fn, args, kwargs):
+    import tensorflow as tf
     from tensorflow.python.framework import op_callbacks, op_def_registry
 
     kernels, graphs = [], []
 
     def observe(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+        op_type = tf.compat.as_str(op_type)
         if graph is not None:  # traced, not run
             return
-        if isinstance(op_type, bytes):  # some of TensorFlow's own Python code names them so
-            op_type = op_type.decode()
         if "PartitionedCall" in op_type or op_def_registry.get(op_type) is None:
             graphs.append(op_type)
         elif op_type not in NOT_KERNELS:
@@ -157,8 +155,8 @@ def _of_eager(fn, args, kwargs):
         op_callbacks.remove_op_callback(observe)
     if graphs:
         raise TypeError(
-            f"`fn` is Python that calls {len(graphs)} graph(s), whose kernels cannot be seen from "
-            "outside: inspect the tf.function itself"
+            "`fn` is Python that calls a graph, whose kernels cannot be seen from outside: inspect "
+            "the tf.function itself"
         )
     return Program("eager", tuple(kernels))
 
@@ -188,15 +186,14 @@ def _shown(count):
 
 
 def _of_graph(concrete, args, kwargs):
-    if _is_compiled(concrete.function_def):
-        raise TypeError("`fn` is the graph of a compiled function: pass the tf.function itself")
-    if any(map(_is_compiled, concrete.graph.as_graph_def().library.function)):
-        raise TypeError("`fn` is a graph that calls a compiled function: inspect that one itself")
-    operations = [op for graph in _prepared(concrete, args, kwargs) for op in graph]
+    definitions = concrete.function_def, *concrete.graph.as_graph_def().library.function
+    if any(map(_is_compiled, definitions)):
+        raise TypeError("`fn` is a graph that holds a compiled function: inspect that one itself")
+    operations = list(_prepared(concrete, args, kwargs))
     return Program(
         "graph",
         tuple(_prepared_kernel(op) for op in operations if op.type not in NOT_KERNELS),
-        tuple(_traced_kernels(concrete.graph)),
+        _traced(concrete.graph),
         control_flow=any(op.type in CONTROL_FLOW for op in operations),
     )
 
@@ -207,7 +204,7 @@ def _is_compiled(definition):
 
 
 def _prepared(concrete, args, kwargs):
-    """The operations of each graph that TensorFlow prepares to run, as its executor gets them.
+    """The operations of the graphs that TensorFlow prepares to run, as its executor gets them.
 
     It hands a graph out only when it prepares it, which is in the first call of a function. So
     the graph is called as a function that is new.
@@ -235,27 +232,22 @@ def _prepared(concrete, args, kwargs):
         graph = tf.Graph()
         with graph.as_default():
             tf.graph_util.import_graph_def(definition, name="")
-        yield graph.get_operations()
+        yield from graph.get_operations()
 
 
 def _prepared_kernel(op):
     """With what TensorFlow has joined in it. Of what calls a function, the bytes are not known."""
     if op.type in HOLDERS:
         return Kernel(op.name, (op.type,), None, None)
-    attributes = op.node_def.attr
-    joined = [name for key in JOINED if key in attributes for name in attributes[key].list.s]
+    joined = op.node_def.attr["fused_ops"].list.s
     operations = (op.type, *(name.decode() for name in joined))
     return _of_tensors(op.name, operations, op.inputs, op.outputs)
 
 
-def _traced_kernels(graph):
-    """The operations of a graph, and those of the functions that it calls."""
-    for op in graph.get_operations():
-        if op.type in HOLDERS:
-            for body in called_by(op):
-                yield from _traced_kernels(body)
-        elif op.type not in NOT_KERNELS:
-            yield _of_tensors(op.name, (op.type,), op.inputs, op.outputs)
+def _traced(graph):
+    """The operations of a graph, and of the functions that it calls."""
+    found = (one for one in operations_in(graph) if one.type not in NOT_KERNELS | HOLDERS)
+    return tuple(_of_tensors(x.name, (x.type,), x.op.inputs, x.op.outputs) for x in found)
 
 
 # Programs of XLA
@@ -268,7 +260,7 @@ def _of_xla(fn, args, kwargs):
     return Program(
         "XLA",
         tuple(_instructions(computations[module.entry_computation_id], computations)),
-        tuple(_traced_kernels(fn.get_concrete_function(*args, **kwargs).graph)),
+        _traced(fn.get_concrete_function(*args, **kwargs).graph),
         control_flow=not CONTROL_FLOW.isdisjoint(opcodes),
     )
 
@@ -323,5 +315,5 @@ def _bytes_of_shape(shape):
         return sum(map(_bytes_of_shape, shape.tuple_shapes))
     dtype = PrimitiveType.Name(shape.element_type).lower()
     bits = re.search(r"\d+", dtype)  # f32, c64, s8; neither in pred nor in token
-    element = -(-int(bits.group()) // 8) if bits else int(dtype == "pred")
+    element = math.ceil(int(bits.group()) / 8) if bits else int(dtype == "pred")
     return math.prod(shape.dimensions) * element

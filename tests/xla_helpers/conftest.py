@@ -102,7 +102,7 @@ def graph(layers=6):
 
 def check(**by_mode):
     """mode to the fields of its `Outcome`."""
-    return Check("f", {mode: Outcome(mode, **fields) for mode, fields in by_mode.items()})
+    return Check("f", {mode: Outcome(**fields) for mode, fields in by_mode.items()})
 
 
 def checks():

@@ -35,10 +35,6 @@ def title(program):
     return str(program).splitlines()[0]
 
 
-def kernel_of(program, path):
-    return next(kernel for kernel in program.kernels if kernel.name.endswith(path))
-
-
 # reduce_sum(x + y * z)
 
 
@@ -197,8 +193,7 @@ def test_the_body_of_a_loop_stands_once_and_the_title_says_so(tf, modes):
     graph, xla = (xh.inspect_program(fn, tf.ones([32, 32])) for fn in modes(repeat)[1:])
     for program, sine in ((graph, "Sin"), (xla, "sine")):
         assert operations(program).count(sine) == 1
-        assert "kernels in the program, which move " in title(program)
-        assert title(program).endswith(" if each runs once.")
+        assert title(program).endswith(", if each runs once.")
     assert graph.bytes is None  # what a loop hands on has no known shape
     assert xla.bytes > 4 * 32 * 32 * 4
     longer = xh.inspect_program(tf.function(repeat, jit_compile=True), tf.ones([32, 32]), 5000)
@@ -224,8 +219,8 @@ def test_a_function_that_stays_a_call_is_not_looked_into(tf):
     inner = tf.function(lambda x: tf.sin(x) * 2.0, experimental_attributes={"_noinline": True})
     program = xh.inspect_program(tf.function(lambda x: tf.cos(inner(x))), tf.ones([8]))
     assert sorted(operations(program)) == ["Cos", "PartitionedCall"]
-    assert kernel_of(program, "PartitionedCall").bytes_read is None is program.bytes
-    assert kernel_of(program, "Cos").bytes_read == 32
+    read = {kernel.operations[0]: kernel.bytes_read for kernel in program.kernels}
+    assert read == {"Cos": 32, "PartitionedCall": None} and program.bytes is None
     assert {"Sin", "Mul", "Cos"} == {kernel.operations[0] for kernel in program.traced}
 
 
@@ -245,16 +240,6 @@ def test_arguments_arrive_under_their_names_and_defaults_are_known(tf, modes):
         )
         assert "tanh" in [name.lower() for name in training]
         assert "tanh" not in [name.lower() for name in resting]
-
-
-def test_a_keras_model(tf, modes):
-    import keras
-
-    model = keras.Sequential([keras.layers.Input([N]), keras.layers.Dense(3)])
-    model.compile(jit_compile=True)  # which is about `fit` and `predict` alone
-    for function, mode in zip(modes(model), ("eager", "graph", "XLA"), strict=True):
-        program = xh.inspect_program(function, tf.ones([2, N]))
-        assert program.mode == mode and program.bytes > 3 * N * 4
 
 
 def test_graphs_without_their_python(tf, tmp_path):
@@ -311,25 +296,17 @@ def test_looking_leaves_no_observer_behind(tf):
     assert operations(xh.inspect_program(tf.function(tf.cos), tf.ones([2]))) == ["Cos"]
 
 
-def test_the_optimised_module_is_the_program_that_is_inspected(jit, arrays):
-    function = jit(fused)
-    kernels = {kernel.name for kernel in xh.inspect_program(function, *arrays).kernels}
-    module = xh.optimised_module(function, *arrays)
-    assert kernels <= {i.name for part in module.computations for i in part.instructions}
-
-
 # What cannot
 
 
 def test_what_has_to_be_inspected_itself_is_refused(tf, jit):
     graph, compiled, x = tf.function(tf.sin), jit(tf.sin), tf.ones([2])
     for inner in (graph, compiled):
-        with pytest.raises(TypeError, match=r"calls 1 graph\(s\).*inspect the tf.function itself"):
+        with pytest.raises(TypeError, match=r"calls a graph.*inspect the tf.function itself"):
             xh.inspect_program(lambda x, inner=inner: tf.cos(inner(x)), x)
-    with pytest.raises(TypeError, match="a graph that calls a compiled function: inspect that one"):
-        xh.inspect_program(tf.function(lambda x: compiled(x)), x)
-    with pytest.raises(TypeError, match="the graph of a compiled function: pass the tf.function"):
-        xh.inspect_program(compiled.get_concrete_function(x), x)
+    for holder in (tf.function(lambda x: compiled(x)), compiled.get_concrete_function(x)):
+        with pytest.raises(TypeError, match="a graph that holds a compiled function: inspect that"):
+            xh.inspect_program(holder, x)
     with pytest.raises(TypeError, match="`fn` is int, which cannot be called: pass the function"):
         xh.inspect_program(3)
 

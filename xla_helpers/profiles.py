@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from .evidence import recorded, spans_in
 from .layers import layer_at
@@ -14,6 +15,7 @@ from .timing import wait_for_device
 
 CALLS = 3  # in a recording
 ONE_CALL = "one recorded call"  # the name of the event that spans a call
+END = ""  # stands in place of a path where a call ends
 
 OPERATION = re.compile(r"(?!__inference_)([^:]+):(\w+)")
 """The name of the event of an operation in a graph: its path and type. The graph itself has one."""
@@ -23,34 +25,34 @@ OUTSIDE = "not in a layer"
 
 @dataclass(frozen=True, repr=False)
 class Profile:
-    """The seconds of a few calls, by operation.
+    """When the operations of a few calls started.
 
-    calls: how many were recorded. events: how many operations started in them. seconds: path to
-    seconds per call, from the start of each operation to the start of the next one of any kind, and
-    from the last to its own end. Where operations run side by side, the one that started last gets
-    the time. So nothing is booked twice, and the sum is the call.
-
-    A path is like ``model_1/dense_1/MatMul``. An instruction of a compiled program has the path
-    that it came from, or its own name; what is before the first operation and after the last one
-    stands under "one recorded call".
+    calls: how many were recorded. starts: pairs of seconds and path, in order; a path is like
+    ``model_1/dense_1/MatMul``, and empty where a call ends. An instruction of a compiled program
+    has the path that it came from, or its own name; before the first operation and after the
+    last stands "one recorded call".
     """
 
     calls: int
-    events: int
-    seconds: Mapping[str, float]
+    starts: tuple[tuple[float, str], ...]
 
     def seconds_by(self, layers: Mapping[str, object]) -> Counter:
         """Seconds per call for each of `layers`, and for all that is "not in a layer".
 
+        A layer gets the time from the start of each operation of its own to the start of the
+        next one of any kind, and from the last to its own end. Where operations run side by side,
+        the one that started last gets it. So nothing is booked twice, and the sum is the call.
+
         layers: path to layer, as `layers_of` returns them.
         """
-        booked = Counter()
-        for path, seconds in self.seconds.items():
-            booked[layer_at(path, layers) or OUTSIDE] += seconds
-        return booked
+        layer_of, seconds = cache(lambda path: layer_at(path, layers)), Counter()
+        for (start, path), (end, _) in itertools.pairwise(self.starts):
+            if path != END:
+                seconds[layer_of(path) or OUTSIDE] += (end - start) / self.calls
+        return seconds
 
     def __repr__(self):
-        return f"Profile of {self.calls} calls, {self.events} events"
+        return f"Profile of {self.calls} calls, {len(self.starts)} events"
 
 
 def profile(fn: Callable, *args, **kwargs) -> Profile:
@@ -87,8 +89,8 @@ def profile(fn: Callable, *args, **kwargs) -> Profile:
                     wait_for_device()
     if planes is None:
         raise RuntimeError("Something else records a profile: end that first")
-    spans, paths = list(spans_in(planes)), _paths_of_instructions(planes)
-    return _profile_of(spans, [(span, path) for span in spans if (path := _path(span, paths))])
+    starts = _starts(list(spans_in(planes)), _paths_of_instructions(planes))
+    return Profile(CALLS, tuple((1e-12 * (start - starts[0][0]), path) for start, path in starts))
 
 
 def _paths_of_instructions(planes):
@@ -105,18 +107,16 @@ def _paths_of_instructions(planes):
     }
 
 
-def _profile_of(spans, operations):
-    """operations: pairs of a span and its path."""
-    events, seconds = 0, Counter()
+def _starts(spans, paths):
+    """Picoseconds and path of each operation in the calls, and of what frames them."""
+    operations = [(span, path) for span in spans if (path := _path(span, paths))]
+    starts = []
     for call in (span for span in spans if span.name == ONE_CALL):
         inside = [(x, path) for x, path in operations if call.begin <= x.begin <= call.end]
         last = min(call.end, max((x.end for x, _ in inside), default=call.end))
-        starts = sorted((x.begin, path) for x, path in inside)
-        starts = [(call.begin, ONE_CALL), *starts, (last, ONE_CALL), (call.end, ONE_CALL)]
-        for (start, path), (end, _) in itertools.pairwise(starts):
-            seconds[path] += 1e-12 * (end - start) / CALLS
-        events += len(inside)
-    return Profile(CALLS, events, seconds)
+        starts += [(call.begin, ONE_CALL), *((x.begin, path) for x, path in inside)]
+        starts += [(last, ONE_CALL), (call.end, END)]
+    return sorted(starts, key=lambda start: start[0])
 
 
 def _path(span, paths):

@@ -2,7 +2,6 @@
 
 import functools
 import inspect
-import itertools
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -75,7 +74,6 @@ class State:
 
     def __init__(self):
         self._saved = {}  # name to variable and value
-        self._known = set()  # the `id` of each variable
 
     def add_named_by(self, fn, *arguments) -> None:
         """Save the variables that the Python of `fn` names, and those of models that it names.
@@ -88,22 +86,25 @@ class State:
 
     def add(self, variables) -> None:
         """Save variables that were not saved yet, with the values that they have now."""
+        known = {id(variable) for variable, _ in self._saved.values()}
         for variable in variables:
             if not _is_variable(variable):  # one of Keras 3 holds that of TensorFlow
                 variable = getattr(variable, "value", None)
-            value = _value(variable) if id(variable) not in self._known else None
+            value = _value(variable) if id(variable) not in known else None
             if value is not None:
-                self._saved[self._free_name(variable)] = variable, value
-                self._known.add(id(variable))
+                name = variable.name.removesuffix(":0")
+                name += f" ({len(self._saved)})" if name in self._saved else ""
+                self._saved[name] = variable, value
+                known.add(id(variable))
 
     def changed(self) -> dict[str, np.ndarray]:
         """Name to the value now, of those that have changed."""
-        return {name: np.array(variable.numpy()) for name, variable in self.moved().items()}
-
-    def moved(self) -> dict[str, object]:
-        """Name to variable, of those that have changed."""
-        saved = self._saved.items()
-        return {name: v for name, (v, value) in saved if not _same(_value(v), value)}
+        found = {}
+        for name, (variable, value) in self._saved.items():
+            now = _value(variable)
+            if not _same(now, value):
+                found[name] = np.array(now)
+        return found
 
     def saved(self, name: str) -> np.ndarray:
         """The value that a variable begins with."""
@@ -114,16 +115,9 @@ class State:
 
         They get copies: a variable that shares its memory must make one on its next change.
         """
-        for name in self.moved() if names is None else names:
+        for name in self.changed() if names is None else names:
             variable, value = self._saved[name]
             variable.assign(np.array(value))
-
-    def _free_name(self, variable):
-        name = free = variable.name.removesuffix(":0")
-        numbers = itertools.count(2)
-        while free in self._saved:
-            free = f"{name} ({next(numbers)})"
-        return free
 
 
 @contextmanager

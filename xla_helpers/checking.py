@@ -157,12 +157,10 @@ class Check(Table):
         where = "in all three modes" if len(self.outcomes) == 3 else "as a graph and under XLA"
         outcomes = self.outcomes.values()
         changed = list(dict.fromkeys(name for o in outcomes for name in o.state))
-        zeros = list(dict.fromkeys(x for o in outcomes if o.difference for x in o.difference.zeros))
         same = ["result"] if any(holds_something(o.result) for o in outcomes) else []
         if changed:
             same += [f"values in {counted(len(changed), 'variable')} ({some(changed, NAMES)})"]
-        but = f", but for what is practically zero: {some(zeros, NAMES)}" if zeros else ""
-        return f"The same {' and the same '.join(same)} {where}{but}"
+        return f"The same {' and the same '.join(same)} {where}"
 
     def _title(self):
         return f"{self.function}: {self.summary}"

@@ -23,16 +23,15 @@ class Difference:
 
     size: relative to the scale of its array (see `largest_difference`); infinity where numbers
     cannot say it. place: the part, such as ``result['loss'][1]``. reason: what differs: "numbers",
-    "parts", "shape", "type", "entries" (of integers or text) or "NaN". here, there: what the two
-    sides have. absolute: the largest difference of numbers as it is.
+    "parts", "shape", "type", "entries" (of integers or text) or "NaN". before, after: the words
+    that stand around the name of the other side.
     """
 
     size: float = 0.0
     place: str = "result"
     reason: str = "numbers"
-    here: object = None
-    there: object = None
-    absolute: float = 0.0
+    before: str = "differs from"
+    after: str = ""
 
     def within(self, tolerance: float) -> bool:
         """Whether a difference of `tolerance` allows it."""
@@ -40,14 +39,7 @@ class Difference:
 
     def against(self, other: str) -> str:
         """How it stands to the other side, in words. other: whose result that is."""
-        if self.reason == "numbers":
-            sizes = f"{self.size:.2g} (relative), {self.absolute:.2g} (absolute)"
-            return f"differs from {other} by {sizes}"
-        if self.reason == "entries":
-            return f"differs from {other} in {self.here} of {self.there} entries"
-        if self.reason == "NaN":
-            return f"holds {self.here} NaN, {other} holds {self.there}"
-        return f"has {self.reason} {self.here}, {other} has {self.there}"
+        return f"{self.before} {other} {self.after}"
 
 
 def largest_difference(result, reference) -> Difference:
@@ -75,7 +67,7 @@ def difference_of(left, right, equal_nan: bool = False, name: str = "result") ->
     equal_nan: whether NaN equals NaN in the same place.
     """
     if left.keys() != right.keys():
-        return Difference(math.inf, name, "parts", list(left), list(right))
+        return _unlike(name, "parts", list(left), list(right))
     unit = min(1.0, max(map(_magnitude, [*left.values(), *right.values()]), default=0.0))
     found = [_difference(path, left[path], right[path], equal_nan, unit) for path in left]
     return max(found, key=lambda one: one.size, default=Difference(place=name))
@@ -132,25 +124,32 @@ def _magnitude(array):
     return float(np.max(np.abs(array[np.isfinite(array)]), initial=0.0))
 
 
+def _unlike(place, reason, here, there):
+    return Difference(math.inf, place, reason, f"has {reason} {here},", f"has {there}")
+
+
 def _difference(place, a, b, equal_nan, unit):
     """unit: the largest number in the whole, at most one."""
     if a.shape != b.shape:
-        return Difference(math.inf, place, "shape", a.shape, b.shape)
+        return _unlike(place, "shape", a.shape, b.shape)
     if (a.dtype.kind in "OS") != (b.dtype.kind in "OS"):
-        return Difference(math.inf, place, "type", a.dtype, b.dtype)
+        return _unlike(place, "type", a.dtype, b.dtype)
     if a.dtype.kind in EXACT and b.dtype.kind in EXACT:
-        different = int(np.count_nonzero(a != b))
+        different = np.count_nonzero(a != b)
         size = math.inf if different else 0.0
-        return Difference(size, place, "entries", different, a.size)
+        return Difference(size, place, "entries", after=f"in {different} of {a.size} entries")
     a, b = a.astype(np.complex128), b.astype(np.complex128)
-    nan = np.isnan(a), np.isnan(b)
-    if (nan[0] != nan[1] if equal_nan else nan[0] | nan[1]).any():
-        return Difference(math.inf, place, "NaN", *(int(one.sum()) for one in nan))
+    nan, other_nan = np.isnan(a), np.isnan(b)
+    if (nan != other_nan if equal_nan else nan | other_nan).any():
+        words = f"holds {nan.sum()} NaN,", f"holds {other_nan.sum()}"
+        return Difference(math.inf, place, "NaN", *words)
     finite = np.isfinite(a) & np.isfinite(b)
     if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
-        return Difference(math.inf, place, absolute=math.inf)
+        return Difference(math.inf, place, after="where one of them is infinite")
     absolute = float(np.max(np.abs(a[finite] - b[finite]), initial=0.0))
     own, other = _magnitude(a), _magnitude(b)
     practically_zero = max(own, other) < ZERO * unit
     scale = unit if practically_zero else max(other or own, FLOOR * unit)
-    return Difference(absolute / scale if absolute else 0.0, place, absolute=absolute)
+    size = absolute / scale if absolute else 0.0
+    sizes = f"by {size:.2g} (relative), {absolute:.2g} (absolute)"
+    return Difference(size, place, after=sizes)

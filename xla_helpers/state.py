@@ -93,7 +93,7 @@ class State:
             value = _value(variable) if id(variable) not in known else None
             if value is not None:
                 name = variable.name.removesuffix(":0")
-                name += f" ({len(self._saved)})" if name in self._saved else ""
+                name += f" ({len(self._saved) + 1})" if name in self._saved else ""
                 self._saved[name] = variable, value
                 known.add(id(variable))
 

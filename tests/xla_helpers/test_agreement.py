@@ -38,6 +38,7 @@ def test_results_that_are_equal(one, other):
         (1e-30, 0.0, 1.0),
         (0.0, 1e-30, 1.0),
         (1.0, INF, INF),
+        (-INF, INF, INF),
         (np.array([INF, 1.25]), np.array([INF, 1.0]), 0.25),
         # Beside larger numbers
         ([1.0, 1e-10], [1.0, 3e-10], 2e-10),  # what rounding left of a zero

@@ -8,16 +8,12 @@ import numpy as np
 
 TOLERANCE = 1e-4  # largest relative difference of results that still count as equal
 FLOOR = 1e-3  # of the largest number in a result: an array's own scale is at least that
-ZERO = 1e-5  # of the same: an array that lies below it may be what rounding left of a zero
+ZERO = 1e-5  # of the same: an array whose numbers all lie below it is practically zero
 
 EXACT = "biuOS"  # kinds of arrays: an integer or a text that is almost the same is another one
 FLOATING = "fcV"  # V is what NumPy does not know, such as bfloat16
 
-PARTS = {
-    "RaggedTensor": ("values", "row_splits"),
-    "SparseTensor": ("indices", "values", "dense_shape"),
-    "IndexedSlices": ("indices", "values"),
-}
+PARTS = {"RaggedTensor": ("values", "row_splits"), "IndexedSlices": ("indices", "values")}
 """What TensorFlow's tensors of several parts are made of."""
 
 
@@ -25,52 +21,37 @@ PARTS = {
 class Difference:
     """How a result differs from a reference, where it differs most.
 
-    size: relative to the largest finite magnitude of its array (see `largest_difference`); infinity
-    where numbers cannot say it. place: the part, such as ``result['loss'][1]``. reason: what
-    differs: "numbers", "parts", "shape", "type", "entries" (of integers or text), "NaN" or "error"
-    (on one side). here, there: what the two sides have. absolute: the largest difference of numbers
-    as it is.
+    size: relative to the scale of its array (see `largest_difference`); infinity where numbers
+    cannot say it. place: the part, such as ``result['loss'][1]``. reason: what differs: "numbers",
+    "parts", "shape", "type", "entries" (of integers or text) or "NaN". before, after: the words
+    that stand around the name of the other side.
     """
 
     size: float = 0.0
     place: str = "result"
     reason: str = "numbers"
-    here: object = None
-    there: object = None
-    absolute: float = 0.0
+    before: str = "differs from"
+    after: str = ""
 
     def within(self, tolerance: float) -> bool:
         """Whether a difference of `tolerance` allows it."""
         return self.size <= tolerance
 
-    def describe(self, one: str = "its", other: str = "the reference") -> str:
-        """In words. one: whose result it is, such as "its" or "XLA's". other: the other side."""
-        return f"{one} {self.place} {self.against(other)}"
-
     def against(self, other: str) -> str:
-        """One half of `describe`: how it stands to the other side, `other`, and not where."""
-        if self.reason == "numbers":
-            sizes = f"{self.size:.2g} (relative), {self.absolute:.2g} (absolute)"
-            return f"differs from {other} by {sizes}"
-        if self.reason == "entries":
-            return f"differs from {other} in {self.here} of {self.there} entries"
-        if self.reason == "error":
-            return f"is an error on one side alone, its own or that of {other}"
-        if self.reason == "NaN":
-            return f"holds {self.here} NaN, {other} holds {self.there}"
-        return f"has {self.reason} {self.here}, {other} has {self.there}"
+        """How it stands to the other side, in words. other: whose result that is."""
+        return f"{self.before} {other} {self.after}"
 
 
 def largest_difference(result, reference) -> Difference:
     """The largest difference of two results: arrays, tensors, numbers, text, or nests of them.
 
-    result, reference: the two; the largest magnitude of each array of `reference` is its scale.
-    Nests are lists, tuples, mappings, ragged and sparse tensors, whose entries may stand in any
-    order. NaN equals nothing. Introduced in notebook 01.
+    result, reference: the two. Nests are lists, tuples, mappings, ragged tensors and the slices
+    that are the gradient of an embedding. NaN equals nothing. Introduced in notebook 01.
 
-    The scale of an array is at least `FLOOR` of the largest number in the whole, or of one where
-    that is larger, because rounding is of that size. An array that lies below `ZERO` of it, as the
-    slope of a bias before a normalisation may, is as large as the whole.
+    A difference is relative to the largest magnitude of its array in `reference`, but to `FLOOR` of
+    the largest number in the whole where that is more, because rounding is of that size. An array
+    that lies below `ZERO` of that number may be what rounding left of a zero: its scale is the
+    number itself. Where the largest number is larger than one, one counts instead.
 
     Returns: a `Difference`, of infinite size when parts, shapes, integers or text differ, or a
     number is NaN.
@@ -86,15 +67,10 @@ def difference_of(left, right, equal_nan: bool = False, name: str = "result") ->
     equal_nan: whether NaN equals NaN in the same place.
     """
     if left.keys() != right.keys():
-        return Difference(math.inf, name, "parts", list(left), list(right))
+        return _unlike(name, "parts", list(left), list(right))
     unit = min(1.0, max(map(_magnitude, [*left.values(), *right.values()]), default=0.0))
     found = [_difference(path, left[path], right[path], equal_nan, unit) for path in left]
-    return max(found, key=by_size, default=Difference(place=name))
-
-
-def by_size(difference: Difference):
-    """What the largest of several differences is the largest of."""
-    return difference.size, difference.absolute
+    return max(found, key=lambda one: one.size, default=Difference(place=name))
 
 
 def as_arrays(result, place: str = "result"):
@@ -102,12 +78,7 @@ def as_arrays(result, place: str = "result"):
 
     Raises: TypeError, which names the place, for what is neither numbers nor text.
     """
-    kind = type(result).__name__
-    names = PARTS.get(kind) or getattr(result, "_fields", None)
-    if kind == "SparseTensor":
-        import tensorflow as tf
-
-        result = tf.sparse.reorder(result)
+    names = PARTS.get(type(result).__name__) or getattr(result, "_fields", None)
     if names is not None:
         result = {name: getattr(result, name) for name in names}
     if isinstance(result, Mapping):
@@ -121,7 +92,7 @@ def as_arrays(result, place: str = "result"):
 def _as_array(leaf, place):
     array = np.array(leaf.numpy() if hasattr(leaf, "numpy") else leaf)
     if array.dtype.kind == "U":
-        return np.char.encode(array, "utf-8", "surrogatepass")  # half a character is text, too
+        return np.char.encode(array, "utf-8")  # as a graph returns text
     known = array.dtype.kind in EXACT + FLOATING and not array.dtype.names
     if array.dtype.kind == "O":
         known = all(isinstance(part, (bytes, str)) for part in array.flat)
@@ -153,26 +124,32 @@ def _magnitude(array):
     return float(np.max(np.abs(array[np.isfinite(array)]), initial=0.0))
 
 
+def _unlike(place, reason, here, there):
+    return Difference(math.inf, place, reason, f"has {reason} {here},", f"has {there}")
+
+
 def _difference(place, a, b, equal_nan, unit):
     """unit: the largest number in the whole, at most one."""
     if a.shape != b.shape:
-        return Difference(math.inf, place, "shape", a.shape, b.shape)
+        return _unlike(place, "shape", a.shape, b.shape)
     if (a.dtype.kind in "OS") != (b.dtype.kind in "OS"):
-        return Difference(math.inf, place, "type", a.dtype, b.dtype)
+        return _unlike(place, "type", a.dtype, b.dtype)
     if a.dtype.kind in EXACT and b.dtype.kind in EXACT:
-        different = int(np.count_nonzero(a != b))
-        another = Difference(math.inf, place, "entries", different, a.size)
-        return another if different else Difference(place=place)
+        different = np.count_nonzero(a != b)
+        size = math.inf if different else 0.0
+        return Difference(size, place, "entries", after=f"in {different} of {a.size} entries")
     a, b = a.astype(np.complex128), b.astype(np.complex128)
-    nan = np.isnan(a), np.isnan(b)
-    if (nan[0] != nan[1] if equal_nan else nan[0] | nan[1]).any():
-        return Difference(math.inf, place, "NaN", *(int(one.sum()) for one in nan))
+    nan, other_nan = np.isnan(a), np.isnan(b)
+    if (nan != other_nan if equal_nan else nan | other_nan).any():
+        words = f"holds {nan.sum()} NaN,", f"holds {other_nan.sum()}"
+        return Difference(math.inf, place, "NaN", *words)
     finite = np.isfinite(a) & np.isfinite(b)
     if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
-        return Difference(math.inf, place, absolute=math.inf)
+        return Difference(math.inf, place, after="where one of them is infinite")
     absolute = float(np.max(np.abs(a[finite] - b[finite]), initial=0.0))
-    if absolute == 0:
-        return Difference(place=place)
     own, other = _magnitude(a), _magnitude(b)
-    scale = unit if max(own, other) < ZERO * unit else max(other or own, FLOOR * unit)
-    return Difference(absolute / scale, place, absolute=absolute)
+    practically_zero = max(own, other) < ZERO * unit
+    scale = unit if practically_zero else max(other or own, FLOOR * unit)
+    size = absolute / scale if absolute else 0.0
+    sizes = f"by {size:.2g} (relative), {absolute:.2g} (absolute)"
+    return Difference(size, place, after=sizes)

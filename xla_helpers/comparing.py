@@ -1,9 +1,9 @@
 """Compare candidates: equal results first, then speed, in turns, with an interval."""
 
-import math
 import random
 import time
 from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -17,7 +17,7 @@ from .state import State
 from .tables import some
 from .targets import is_traced, python_of, resolve
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block
-from .trials import apart, difference_between, differs_from_itself, run, trace
+from .trials import difference_between, differs_from_itself, run, trace
 from .validation import check_count, check_not_negative, check_positive
 
 NARROW = 0.05  # width of an interval beside its ratio, at which there are rounds enough
@@ -40,9 +40,9 @@ def compare(
     candidates: label to whatever can be called, for a SavedModel its folder; the first is the
     baseline. Each is called once alone (the first call, whose result is checked as by
     `largest_difference`), then all in rounds, in an order drawn anew for each, so that drift hits
-    all alike. Variables that a candidate changes belong to its result: those that its graph uses,
-    that its Python names, or that are given to it. They have their values again before the next
-    call, before each block, and in the end.
+    all alike. Variables that candidates change belong to their results, unless each changes its
+    own. They are found where a graph uses them, where Python names them, or among the arguments,
+    and have their values again before the next call, before each block, and in the end.
 
     The first candidate that starts a graph, otherwise the baseline, is the control: it is timed
     twice in each round, and a ratio as close to 1 as its own is not clear. Where it differs from
@@ -51,7 +51,7 @@ def compare(
 
     rounds: samples for each candidate, at least; fewer than six give no interval. tolerance: the
     relative difference that is allowed. block: about the seconds that a sample lasts, by enough
-    calls in it. budget: seconds for further rounds, while an interval is wider than 5 % of its
+    calls in it. budget: seconds for further rounds, where an interval is then wider than 5 % of its
     ratio. strict: whether a candidate that fails is an error in the end, or only recorded. clock:
     gives the seconds of the rounds. An argument that has the name of an option must be bound
     beforehand, by `functools.partial`. Introduced in notebook 01.
@@ -80,7 +80,7 @@ def compare(
     first = _FirstCalls({str(label): fn for label, fn in candidates.items()}, args, kwargs, state)
     first.compare_results(tolerance)
     try:
-        race = _Race(first.calls, first.control, state, block, clock)
+        race = _Race(first.calls, first.control, first.failures, state, block, clock)
         race.run(rounds, budget)
     finally:
         state.put_back()
@@ -88,16 +88,16 @@ def compare(
         label: Measurement(label, first.trials[label].seconds, tuple(samples), race.calls[label])
         for label, samples in race.samples.items()
     }
-    control = measurements.get(first.control)
+    control = measurements.get(race.control)
     comparison = Comparison(
         measurements,
         first.differences,
-        first.failures | race.failures,
+        first.failures,
         tolerance,
         evidence={label: trial.evidence for label, trial in first.trials.items()},
         control=control and replace(control, samples=tuple(race.again)),
         undecided=first.undecided,
-        remarks=tuple(first.remarks),
+        remarks=first.remarks,
     )
     if comparison.failures and strict:
         raise ComparisonError(comparison)
@@ -107,30 +107,26 @@ def compare(
 class _FirstCalls:
     """What the first call of each candidate did, and how far the results differ.
 
-    trials: label to what it did. failures: label to why that is nothing, or another result than
-    that of the reference. differences, undecided: as in a `Comparison`.
+    trials: label to what it did. failures: label to why it is not timed. differences, undecided,
+    remarks: as in a `Comparison`.
     """
 
     def __init__(self, candidates, args, kwargs, state):
         """All are traced before any is called: a trace may make variables that others use."""
         self._given, self._state = (args, kwargs, state), state
         self._functions, self.trials, self.failures = {}, {}, {}
-        self.differences, self.undecided, self._reference = {}, "", None
+        self.differences, self.undecided, self.remarks = {}, "", ()
         traced = {}
         for label, fn in candidates.items():
-            try:
+            with _noted(self.failures, label):
                 self._functions[label] = resolve(fn)
                 traced[label] = trace(self._functions[label], *self._given)
-            except Exception as error:  # whatever a reader's function raises
-                self.failures[label] = headline(error)
         for label, seconds in traced.items():
-            try:
-                trial = run(self._functions[label], *self._given, seconds)
+            with _noted(self.failures, label):
+                trial = run(self._functions[label], *self._given)
                 if trial.error is not None:
                     raise trial.error
-                self.trials[label] = trial
-            except Exception as error:
-                self.failures[label] = headline(error)
+                self.trials[label] = replace(trial, seconds=seconds + trial.seconds)
 
     @property
     def calls(self):
@@ -142,65 +138,66 @@ class _FirstCalls:
     @property
     def control(self):
         """The label of the first that starts a graph, otherwise of the first; None for none."""
-        good = [label for label in self.trials if label not in self.failures]
-        graphs = [label for label in good if self.trials[label].evidence.graphs]
-        return next(iter([*graphs, *good]), None)
+        graphs = (label for label in self.calls if self.trials[label].evidence.graphs)
+        return next(graphs, next(iter(self.calls), None))
 
     def compare_results(self, tolerance):
-        """With the first that equals itself, which is the reference."""
-        if not any(trial.holds_something for trial in self.trials.values()):
+        """With the first one."""
+        trials, state = self.trials, self._state
+        if not any(trial.holds_something for trial in trials.values()):
             self.undecided = "Results were not compared: there are none."
             return
-        differences = {}
-        for label, trial in self.trials.items():
-            other = self.trials[self._reference or label]
-            differences[label] = difference_between(trial, other, self._state)
-            if differences[label].within(tolerance):
-                self._reference = self._reference or label
-        too_large = {x: one for x, one in differences.items() if not one.within(tolerance)}
-        if too_large:
-            self.undecided = self._differs_from_itself(tolerance)
-        if not self.undecided:
-            self.differences = differences
-            self.failures |= {x: self._why(one, tolerance) for x, one in too_large.items()}
+        reference, first = next(iter(trials.items()))
+        found = {label: _difference(trial, first, state) for label, trial in trials.items()}
+        too_large = {label: one for label, one in found.items() if not one.within(tolerance)}
+        if too_large and (why := self._why_nothing_is_said(tolerance)):
+            self.undecided = f"Results were not compared: {why}."
+            return
+        self.differences = found
+        self.failures |= {x: _why(one, reference, tolerance) for x, one in too_large.items()}
+        changed = dict.fromkeys(name for trial in trials.values() for name in trial.state)
+        if any(_have_their_own(trial, first) for trial in trials.values()):
+            self.remarks = ("Variables that each candidate has for itself were not compared.",)
+        elif changed and len(trials) > 1:
+            self.remarks = (f"Variables compared: {some(list(changed), 3)}.",)
 
-    def _differs_from_itself(self, tolerance):
-        """Why other results say nothing, in a sentence; empty when they do say something."""
+    def _why_nothing_is_said(self, tolerance):
+        """Why other results say nothing of a candidate; "" when they do say something."""
         label = self.control
-        fn, first = self._functions[label], self.trials[label]
-        later = [run(one, *self._given) for one in (fn, _anew(fn))]
+        fn = self._functions[label]
+        later = (run(one, *self._given) for one in (fn, _anew(fn)))
+        first = self.trials[label]
         why = differs_from_itself(first, later, self._state, tolerance, f"{label}'s")
-        if not why and (drawn := ", ".join(sorted(self._drawn(later[0])))):
-            why = f"random numbers are drawn ({drawn})"
-        return why and f"Results were not compared: {why}."
+        drawn = {kind for trial in self.trials.values() for _, kind in trial.evidence.draws}
+        return why or (f"random numbers are drawn ({', '.join(sorted(drawn))})" if drawn else "")
 
-    def _drawn(self, second):
-        """The kinds of operations that draw random numbers, in graphs and in the second call.
 
-        second: another call of the control. One by one in a first call, they may make weights.
-        """
-        draws = [draw for trial in self.trials.values() for draw in trial.evidence.draws]
-        in_graphs = [(path, kind) for path, kind in draws if path]
-        return {kind for _, kind in (*in_graphs, *second.evidence.draws)}
+@contextmanager
+def _noted(failures, label):
+    """What a reader's function raises in the block ends the block, and is noted."""
+    try:
+        yield
+    except Exception as error:
+        failures[label] = headline(error)
 
-    def _why(self, difference, tolerance):
-        """Why a result is another one, in words."""
-        if difference.reason == "NaN":
-            return f"its {difference.place} holds NaN, which equals nothing: give other arguments"
-        words = difference.describe("its", f"that of {self._reference!r}")
-        allowed = f", more than `tolerance` = {tolerance:.2g}"
-        return f"{words}{allowed if difference.reason == 'numbers' else ''}"
 
-    @property
-    def remarks(self):
-        """What beside results was compared, or that it was not, in sentences."""
-        if len(self.differences) < 2 or not self._reference:
-            return []
-        first, trials = self.trials[self._reference], self.trials.values()
-        if any(apart(trial, first) for trial in trials):
-            return ["Candidates that change variables of their own were compared by results alone."]
-        changed = dict.fromkeys(name for trial in trials for name in trial.state)
-        return [f"Variables compared: {some(list(changed), 3)}."] if changed else []
+def _difference(trial, first, state):
+    if _have_their_own(trial, first):
+        trial, first = replace(trial, state={}), replace(first, state={})
+    return difference_between(trial, first, state)
+
+
+def _have_their_own(trial, first):
+    """Whether both changed variables, and none of them is the same one."""
+    return bool(trial.state and first.state) and not trial.state.keys() & first.state.keys()
+
+
+def _why(difference, reference, tolerance):
+    """Why a result is another one, in words."""
+    words = f"its {difference.place} {difference.against(f'that of {reference!r}')}"
+    allowed = f", more than `tolerance` = {tolerance:.2g}"
+    endings = {"numbers": allowed, "NaN": ", and NaN equals nothing: give other arguments"}
+    return words + endings.get(difference.reason, "")
 
 
 def _anew(fn):
@@ -215,57 +212,41 @@ def _anew(fn):
 class _Race:
     """Blocks of calls of several candidates, and of one of them twice, in rounds.
 
-    samples: label to seconds per call, one entry for each round. again: the same for the control,
-    the candidate that runs twice. calls: label to the calls in each block. failures: label to what
-    a candidate raised, which then left the race.
+    samples: label to seconds per call, one entry for each round. control: the label of the
+    candidate that runs twice. again: its other samples. calls: label to the calls in each block.
+    A candidate that raises leaves the race.
     """
 
-    def __init__(self, candidates, control, state, block, clock):
+    def __init__(self, candidates, control, failures, state, block, clock):
         """candidates: label to what is called, without arguments. block: seconds of one."""
         self.samples = {label: [] for label in candidates}
-        self.again, self.calls, self.failures = [], {}, {}
-        self._moved = set()  # names of variables that a candidate changes
-        self._candidates, self._state, self._clock = candidates, state, clock
-        self._lanes = list(self.samples.items())
-        if control in candidates:
-            self._lanes.append((control, self.again))
+        self.control, self.again, self.calls = control, [], {}
+        self._candidates, self._failures = candidates, failures
+        self._state, self._clock = state, clock
+        self._lanes = [*self.samples.items(), (control, self.again)]
         self._shuffle = random.Random(0).shuffle  # always the same orders
+        self._moved = set()  # names of variables that a candidate changes
         for label in candidates:
-            calls = self._attempt(label, calibrate, block)
-            self.calls[label] = calls and self._in_step(calls)
+            self.calls[label] = self._attempt(label, calibrate, block)
             self._moved |= state.changed().keys()
 
     def run(self, rounds, budget):
-        """At least `rounds`; then twice as many, and so on, while an interval is wide.
+        """At least `rounds`; where an interval is wide then, more of them until `budget` is over.
 
-        The intervals are looked at seldom, and only at their widths, never at which side of 1 they
-        lie on, so that they stay nearly honest; `make bench` counts how nearly.
-        budget: seconds after which no further round begins, from the end of the first ones.
+        It is looked at once, and only at its width, never at which side of 1 it lies on: so it
+        stays honest, as `make bench` counts.
         """
         for _ in range(rounds):
             self._round()
-        end, done = self._clock() + budget, rounds
-        while not self._narrow():
-            for _ in range(done):
-                if self._clock() >= end:
-                    return
-                self._round()
-            done *= 2
+        end = self._clock() + (0 if self._narrow() else budget)
+        while self.samples and self._clock() < end:
+            self._round()
 
     def _round(self):
         self._shuffle(self._lanes)
         for label, samples in self._lanes:
             if label in self.samples:
                 samples.append(self._attempt(label, time_block, self.calls[label]))
-
-    def _in_step(self, calls):
-        """Calls in a block: as many as the first candidate's, or 4, 16 times as many or as few.
-
-        The start of a block costs something too. So it costs two like candidates the same, also
-        where a disturbance made one of them look slower than it is.
-        """
-        first = next(filter(None, self.calls.values()), calls)
-        return max(1, round(first * 4.0 ** round(math.log(calls / first, 4))))
 
     def _narrow(self):
         first, *others = self.samples.values() or [[]]
@@ -275,8 +256,6 @@ class _Race:
     def _attempt(self, label, act, amount):
         """What `act` gives for a candidate; None when it raises, and leaves."""
         self._state.put_back(self._moved)
-        try:
+        with _noted(self._failures, label):
             return act(self._candidates[label], amount, self._clock)
-        except Exception as error:  # whatever a reader's function raises
-            self.failures[label] = headline(error)
-            del self.samples[label]
+        del self.samples[label]

@@ -89,9 +89,9 @@ class Comparison(Table):
 
         False also where nothing could be seen.
         """
-        claiming = [label for label in self.measurements if mode_of(label)]
-        seen = all(x in self.evidence and self.evidence[x].seen for x in claiming)
-        return seen and not any(map(self._mislabelled, claiming))
+        claims = {label: mode for label in self.measurements if (mode := mode_of(label))}
+        ran = {label: self.evidence.get(label, Evidence()) for label in claims}
+        return all(ran[x].seen and not ran[x].unlike(mode) for x, mode in claims.items())
 
     def calls_to_repay(
         self, label: str, baseline: str | None = None, cost: float | None = None
@@ -126,15 +126,15 @@ class Comparison(Table):
         return " ".join(filter(None, [self._agreement(), *self.remarks, self._itself()]))
 
     def _agreement(self):
-        alike = [x for x, one in self.differences.items() if one.within(self.tolerance)]
+        alike = [one for one in self.differences.values() if one.within(self.tolerance)]
         if self.undecided or not alike:
             return self.undecided or "Results were not compared."
         if len(self.differences) == 1:
             return "Results were not compared: there is only one."
         if len(alike) == 1:
-            return f"No other result agrees with that of {alike[0]!r}."
+            return "No other result agrees with the first."
         whose = "results" if len(alike) == len(self.differences) else "the results that agree"
-        worst = max(self.differences[label].size for label in alike)
+        worst = max(one.size for one in alike)
         return f"Largest relative difference of {whose} {worst:.1g}, allowed {self.tolerance:.1g}."
 
     def _itself(self):
@@ -152,15 +152,8 @@ class Comparison(Table):
         for label, m in self.measurements.items():
             seconds = map(Seconds, (m.first, m.median, m.spread))
             ratio = "" if label == self.baseline else repr(self.ratio(label))
-            notes = filter(None, ["noisy" if m.noisy else "", self._mislabelled(label)])
-            yield [label, self._ran(label), *seconds, ratio, ", ".join(notes)]
+            ran, mode = self.evidence.get(label, Evidence()), mode_of(label)
+            notes = filter(None, ["noisy" if m.noisy else "", ran.unlike(mode) if mode else ""])
+            yield [label, str(ran), *seconds, ratio, ", ".join(notes)]
         for label, why in self.failures.items():
-            yield [label, self._ran(label), *[""] * 4, why]
-
-    def _ran(self, label):
-        return str(self.evidence.get(label, ""))
-
-    def _mislabelled(self, label):
-        """Why a row is not what its label says; empty when it is, or says nothing."""
-        claimed = mode_of(label)
-        return self.evidence[label].unlike(claimed) if claimed and label in self.evidence else ""
+            yield [label, str(self.evidence.get(label, "")), *[""] * 4, why]

@@ -74,7 +74,6 @@ class State:
 
     def __init__(self):
         self._saved = {}  # name to variable and value
-        self._known = set()  # the `id` of each variable
 
     def add_named_by(self, fn, *arguments) -> None:
         """Save the variables that the Python of `fn` names, and those of models that it names.
@@ -87,18 +86,25 @@ class State:
 
     def add(self, variables) -> None:
         """Save variables that were not saved yet, with the values that they have now."""
+        known = {id(variable) for variable, _ in self._saved.values()}
         for variable in variables:
             if not _is_variable(variable):  # one of Keras 3 holds that of TensorFlow
                 variable = getattr(variable, "value", None)
-            value = _value(variable) if id(variable) not in self._known else None
+            value = _value(variable) if id(variable) not in known else None
             if value is not None:
-                self._saved[self._free_name(variable)] = variable, value
-                self._known.add(id(variable))
+                name = variable.name.removesuffix(":0")
+                name += f" ({len(self._saved) + 1})" if name in self._saved else ""
+                self._saved[name] = variable, value
+                known.add(id(variable))
 
     def changed(self) -> dict[str, np.ndarray]:
         """Name to the value now, of those that have changed."""
-        now = {name: (_value(variable), old) for name, (variable, old) in self._saved.items()}
-        return {name: np.array(value) for name, (value, old) in now.items() if _moved(value, old)}
+        found = {}
+        for name, (variable, value) in self._saved.items():
+            now = _value(variable)
+            if not _same(now, value):
+                found[name] = np.array(now)
+        return found
 
     def saved(self, name: str) -> np.ndarray:
         """The value that a variable begins with."""
@@ -112,10 +118,6 @@ class State:
         for name in self.changed() if names is None else names:
             variable, value = self._saved[name]
             variable.assign(np.array(value))
-
-    def _free_name(self, variable):
-        name = variable.name.removesuffix(":0")
-        return f"{name} ({len(self._saved) + 1})" if name in self._saved else name
 
 
 @contextmanager
@@ -158,8 +160,8 @@ def _value(variable):
     return value
 
 
-def _moved(value, saved):
+def _same(value, saved):
     if value is None:
-        return False
+        return True
     value, saved = np.asarray(value), np.asarray(saved)
-    return not np.array_equal(value, saved, equal_nan=saved.dtype.kind in "fcV")
+    return np.array_equal(value, saved, equal_nan=saved.dtype.kind in "fcV")

@@ -1,11 +1,10 @@
 """One call after the other, each from the same state: what it returned, changed and ran."""
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from .agreement import Difference, as_arrays, by_size, difference_of, holds_something, leaves
+from .agreement import Difference, as_arrays, difference_of, holds_something, leaves
 from .evidence import Evidence, observe
 from .operations import operations_in
 from .state import State
@@ -55,23 +54,22 @@ def trace(fn, args, kwargs, state: State) -> float:
     return seconds
 
 
-def run(fn, args, kwargs, state: State, traced: float | None = None) -> Trial:
+def run(fn, args, kwargs, state: State) -> Trial:
     """Trace and call it, and put back the variables that it changed.
 
-    traced: seconds of the trace, when that is done already.
     Raises: TypeError when what it returns is no numbers and no text.
     """
-    seconds, returned, error = traced, None, None
+    seconds, returned, error = 0.0, None, None
     try:
         with observe() as seen:
             try:
-                seconds = trace(fn, args, kwargs, state) if traced is None else traced
-                last, returned = timed(fn, *args, **kwargs)
-                seconds += last
+                traced = trace(fn, args, kwargs, state)
+                seconds, returned = timed(fn, *args, **kwargs)
+                seconds += traced
             except Exception as raised:  # whatever a reader's function raises
                 error = raised
         state.add_named_by(fn, *args, *kwargs.values())  # a model may have made its own now
-        return Trial(seconds or 0.0, as_arrays(returned), state.changed(), seen[0], error)
+        return Trial(seconds, as_arrays(returned), state.changed(), seen[0], error)
     finally:
         state.put_back()
 
@@ -79,25 +77,19 @@ def run(fn, args, kwargs, state: State, traced: float | None = None) -> Trial:
 def difference_between(
     trial: Trial, reference: Trial, state: State, equal_nan: bool = False
 ) -> Difference:
-    """The largest difference of results and of variables that either of the two changed.
-
-    Variables that each has of its own, and the other one does not change, are not compared.
-    """
-    if (trial.error is None) != (reference.error is None):
-        return Difference(math.inf, reason="error")
-    results = dict(leaves(trial.result)), dict(leaves(reference.result))
-    names = [] if apart(trial, reference) else dict.fromkeys([*trial.state, *reference.state])
-    states = [
-        {f"variables[{x!r}]": one.state[x] if x in one.state else state.saved(x) for x in names}
-        for one in (trial, reference)
-    ]
-    found = difference_of(*results, equal_nan), difference_of(*states, equal_nan, "variables")
-    return max(found, key=by_size)
+    """The largest difference of results and of variables that either of the two changed."""
+    names = dict.fromkeys([*reference.state, *trial.state])
+    results = (dict(leaves(one.result)) for one in (trial, reference))
+    variables = (_values(one, names, state) for one in (trial, reference))
+    found = difference_of(*results, equal_nan), difference_of(*variables, equal_nan, "variables")
+    return max(found, key=lambda one: one.size)
 
 
-def apart(trial: Trial, other: Trial) -> bool:
-    """Whether two changed variables, and none of them is the same one."""
-    return bool(trial.state and other.state) and not trial.state.keys() & other.state.keys()
+def _values(trial, names, state):
+    return {
+        f"variables[{name!r}]": trial.state[name] if name in trial.state else state.saved(name)
+        for name in names
+    }
 
 
 def differs_from_itself(first: Trial, later, state: State, tolerance: float, whose: str) -> str:
@@ -106,7 +98,9 @@ def differs_from_itself(first: Trial, later, state: State, tolerance: float, who
     later: the trial of calling it again, and that of tracing it anew. whose: result it is.
     """
     for trial, how in zip(later, ("called again", "traced anew"), strict=True):
+        if (trial.error is None) != (first.error is None):
+            return f"{how}, {whose} result is {'an error' if trial.error else 'no error any more'}"
         difference = difference_between(trial, first, state, equal_nan=True)
         if not difference.within(tolerance):
-            return f"{how}, {difference.describe(whose, 'the first time')}"
+            return f"{how}, {whose} {difference.place} {difference.against('the first time')}"
     return ""

@@ -49,6 +49,15 @@ def test_last_digits_are_the_same_up_to_the_tolerance(tf):
     assert loose.agrees and against(loose) == ["the same to 0.001"] * 2
 
 
+def test_what_rounding_left_of_a_zero_is_the_same(tf):
+    def slopes(x):
+        return {"kernel": x, "bias": x * (1e-10 if tf.executing_eagerly() else -2e-10)}
+
+    found = xh.check(slopes, np.float32([0.5, 1.0]))
+    assert found.agrees
+    assert not xh.check(slopes, np.float32([0.5, 1.0]), tolerance=0).agrees
+
+
 # What differs
 
 

@@ -50,25 +50,11 @@ def test_candidates_take_turns_and_the_control_runs_twice(clock):
     assert c.control.label == "A" and len(c.control.samples) == 3
 
 
-def test_like_candidates_have_blocks_of_as_many_calls(clock):
-    """However the clock's first look at each of them was disturbed."""
-    seconds = {"first": 1 / 64, "like": 1 / 36, "half": 1 / 128, "slow": 1 / 4, "fast": 1 / 1024}
-    candidates = {label: clock.takes(s) for label, s in seconds.items()}
-    found = xh.compare(candidates, block=1.0, rounds=6, budget=0, clock=clock)
-    calls = {label: m.calls for label, m in found.measurements.items()}
-    assert calls["first"] == calls["like"] == 64
-    assert calls["half"] in (64, 256) and calls["slow"] in (4, 16) and calls["fast"] == 1024
-
-
 class Machine:
-    """A clock that its candidates move: each call takes its seconds times the machine's mood.
+    """A clock that its candidates move: each call takes its seconds, times a noise and a drift."""
 
-    The mood is exp of a noise whose neighbours are correlated, and drifts.
-    """
-
-    def __init__(self, noise=0.0, correlation=0.0, drift=0.0, seed=0):
-        self.now, self._mood = 0.0, 0.0
-        self._noise, self._correlation, self._drift = noise, correlation, drift
+    def __init__(self, noise=0.0, drift=0.0, seed=0):
+        self.now, self._noise, self._drift = 0.0, noise, drift
         self._random = random.Random(seed)
 
     def __call__(self):
@@ -76,9 +62,8 @@ class Machine:
 
     def takes(self, seconds):
         def candidate():
-            fresh = self._random.gauss(0, self._noise * (1 - self._correlation**2) ** 0.5)
-            self._mood = self._correlation * self._mood + fresh
-            self.now += seconds * math.exp(self._mood) * (1 + self._drift * self.now)
+            noise = math.exp(self._random.gauss(0, self._noise))
+            self.now += seconds * noise * (1 + self._drift * self.now)
 
         return candidate
 
@@ -87,35 +72,18 @@ class Machine:
         return xh.compare(candidates, clock=self, block=SHORT, **options)
 
 
-def rounds_of(comparison):
-    (rounds,) = {len(m.samples) for m in (*comparison.measurements.values(), comparison.control)}
-    return rounds
+def test_a_wide_interval_is_given_the_budget():
+    narrow, quick = Machine().race(rounds=7), Machine(noise=0.5).race(rounds=7, budget=0)
+    wide = Machine(noise=0.5).race(rounds=7, budget=40)
+    lanes = (*wide.measurements.values(), wide.control)
+    assert [len(c["a"].samples) for c in (narrow, quick)] == [7, 7]
+    assert {len(lane.samples) for lane in lanes} == {len(wide["a"].samples)} != {7}
+    assert 40 < sum(sum(lane.samples) for lane in lanes) < 100
 
 
-def test_rounds_double_until_the_interval_is_narrow_or_time_is_up():
-    assert rounds_of(Machine().race(rounds=7)) == 7
-    few = Machine().race(rounds=3, budget=1000)
-    assert rounds_of(few) == 6 and few.ratio("b").bounded
-    assert rounds_of(Machine().race(rounds=3, budget=0)) == 3
-    noisy = Machine(noise=0.05).race(rounds=15, budget=1e6)
-    assert rounds_of(noisy) in (30, 60, 120, 240)
-    assert noisy.ratio("b").high - noisy.ratio("b").low <= 0.05 * noisy.ratio("b").value
-    ended = Machine(noise=0.5).race(rounds=7, budget=40)
-    seconds = sum(sum(m.samples) for m in (*ended.measurements.values(), ended.control))
-    assert rounds_of(ended) > 7 and 40 < seconds < 100
-
-
-@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.9])
-def test_a_function_against_itself_is_seldom_called_different(correlation):
-    """Neighbouring calls are alike; the rounds are shuffled, so that their ratios hardly are."""
-    machines = [Machine(0.03, correlation, seed=seed) for seed in range(100)]
+def test_a_function_against_itself_is_seldom_called_different():
+    machines = [Machine(0.03, seed=seed) for seed in range(100)]
     assert sum(one.race(budget=60).ratio("b").clear for one in machines) <= 5
-
-
-@pytest.mark.parametrize("drift", [1e-4, -1e-3, 1e-2])
-def test_a_clock_that_drifts_becomes_no_difference(drift):
-    assert not Machine(drift=drift).race(budget=60).ratio("b").clear
-    assert Machine(drift=drift).race(b=0.8, budget=60).ratio("b").clear
 
 
 def test_a_planted_slowdown_is_found():
@@ -124,17 +92,10 @@ def test_a_planted_slowdown_is_found():
         assert ratio.clear and ratio.value < 1
 
 
-def test_the_device_is_awaited(tf, clock, monkeypatch):
-    """Calls return at once, and the device then works for half a second on each of them."""
-    waiting = []
-
-    def sync_devices():
-        clock.now += sum(waiting)
-        waiting.clear()
-
-    monkeypatch.setattr(tf.test.experimental, "sync_devices", sync_devices)
-    c = xh.compare({"a": lambda: waiting.append(0.5)}, rounds=3, budget=0, block=1.0, clock=clock)
-    assert (c["a"].samples, c["a"].calls) == ((0.5,) * 3, 2)
+@pytest.mark.parametrize("drift", [-1e-3, 1e-2])
+def test_a_clock_that_drifts_becomes_no_difference(drift):
+    assert not Machine(drift=drift).race(budget=60).ratio("b").clear
+    assert Machine(drift=drift).race(b=0.8, budget=60).ratio("b").clear
 
 
 # What is compared
@@ -142,24 +103,21 @@ def test_the_device_is_awaited(tf, clock, monkeypatch):
 
 BAD = {
     "raises": (fails, "ArithmeticError: too large"),
-    "NaN": (lambda: GOOD * math.nan, "its result holds NaN, which equals nothing"),
+    "NaN": (lambda: GOOD * math.nan, "and NaN equals nothing: give other arguments"),
     "shape": (lambda: np.zeros([3]), "its result has shape (3,), that of 'good' has (2,)"),
-    "structure": (lambda: {"a": GOOD}, "its result has parts"),
     "nothing": (lambda: None, "its result has parts [], that of 'good' has ['result']"),
-    "text": (lambda: np.array(["1", "2"]), "its result"),
     "value": (lambda: GOOD + [0, 0.5], "by 0.25 (relative), 0.5 (absolute), more than `tolerance`"),
     "a generator": (lambda: (x for x in GOOD), "TypeError: `result` is a generator"),
 }
 
 
-@pytest.mark.parametrize("position", [1, 2])
 @pytest.mark.parametrize("bad", BAD)
-def test_a_bad_candidate_does_not_hide_the_good_ones(clock, bad, position):
+def test_a_bad_candidate_does_not_hide_the_good_ones(clock, bad):
     function, why = BAD[bad]
-    candidates = [(label, clock.takes(1.0, result=GOOD)) for label in ("good", "fine")]
-    candidates.insert(position, ("bad", function))
+    good = clock.takes(1.0, result=GOOD)
     with pytest.raises(xh.ComparisonError) as caught:
-        xh.compare(dict(candidates), rounds=3, budget=0, clock=clock)
+        candidates = {"good": good, "bad": function, "fine": good}
+        xh.compare(candidates, rounds=3, budget=0, clock=clock)
     found = caught.value.found
     assert list(found.measurements) == ["good", "fine"] and list(found.failures) == ["bad"]
     assert why in found.failures["bad"]
@@ -172,19 +130,16 @@ def test_the_first_result_is_the_reference(clock):
     good, other = (clock.takes(1.0, result=result) for result in (GOOD, 1.0))
     c = xh.compare({"other": other, "good": good, "fine": good}, clock=clock, **QUICK)
     assert (list(c.measurements), list(c.failures)) == (["other"], ["good", "fine"])
-    assert title(c).startswith("No other result agrees with that of 'other'.")
-    for no_result in (fails, clock.takes(1.0, result=GOOD * math.nan)):
-        c = xh.compare({"bad": no_result, "good": good, "fine": good}, clock=clock, **QUICK)
-        assert (list(c.measurements), c.baseline) == (["good", "fine"], "good")
+    assert title(c).startswith("No other result agrees with the first.")
+    c = xh.compare({"bad": fails, "good": good, "fine": good}, clock=clock, **QUICK)
+    assert (list(c.measurements), c.baseline) == (["good", "fine"], "good")
 
 
 def test_a_tolerance_allows_what_it_says(clock):
     near = {"a": clock.takes(1.0, result=2.0), "b": clock.takes(1.0, result=3.0)}
     assert xh.compare(near, tolerance=0.25, clock=clock, **QUICK).failures
     c = xh.compare(near, tolerance=0.5, clock=clock, **QUICK)
-    assert c.failures == {} and "results 0.5, allowed 0.5" in str(c)
-    near["b"] = clock.takes(1.0, result=2.0 + 2**-51)
-    assert "more than `tolerance` = 0" in str(xh.compare(near, tolerance=0, clock=clock, **QUICK))
+    assert c.failures == {} and "results 0.5, allowed 0.5" in title(c)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +148,6 @@ def test_a_tolerance_allows_what_it_says(clock):
         ({"a": lambda: None, "b": lambda: None}, "were not compared: there are none."),
         ({"a": lambda: 1.0}, "were not compared: there is only one."),
         ({"a": lambda: 1.0, "b": fails}, "were not compared: there is only one."),
-        ({"a": fails, "b": fails}, "were not compared: there are none."),
         ({}, "were not compared: there are none."),
     ],
 )
@@ -202,8 +156,7 @@ def test_results_that_were_not_compared_are_not_called_equal(candidates, words):
 
 
 @pytest.mark.parametrize("good_calls", [0, 1, 2, 4])
-@pytest.mark.parametrize("position", [0, 1])
-def test_a_candidate_may_fail_in_any_call(clock, good_calls, position):
+def test_a_candidate_may_fail_in_any_call(clock, good_calls):
     countdown = iter(range(good_calls))
 
     def breaks():
@@ -211,36 +164,20 @@ def test_a_candidate_may_fail_in_any_call(clock, good_calls, position):
         if next(countdown, None) is None:
             raise MemoryError("no room")
 
-    candidates = [("good", clock.takes(1.0)), ("fine", clock.takes(1.0))]
-    candidates.insert(position, ("breaks", breaks))
-    c = xh.compare(dict(candidates), rounds=3, budget=0, block=SHORT, strict=False, clock=clock)
+    candidates = {"breaks": breaks, "good": clock.takes(1.0), "fine": clock.takes(1.0)}
+    c = xh.compare(candidates, rounds=3, budget=0, block=SHORT, strict=False, clock=clock)
     assert c.failures == {"breaks": "MemoryError: no room"}
     assert [len(m.samples) for m in c.measurements.values()] == [3, 3]
     assert c.control is None or "breaks" != c.control.label
     assert "MemoryError: no room" in str(c) and c.ratio("fine").value == 1
 
 
-def test_an_interrupt_is_no_failure():
-    def interrupted():
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        xh.compare({"a": interrupted})
-
-
 @pytest.mark.parametrize(
-    ("option", "values"),
-    {
-        "rounds": (0, 1.5, None),
-        "block": (0, math.nan),
-        "budget": (-1, math.nan),
-        "tolerance": (-1, math.nan, "1"),
-    }.items(),
+    ("option", "value"), [("rounds", 1.5), ("block", 0), ("budget", -1), ("tolerance", math.nan)]
 )
-def test_options_that_make_no_sense_are_refused_by_name(option, values):
-    for value in values:
-        with pytest.raises(ValueError, match=f"`{option}` is {value!r}: give"):
-            xh.compare({"a": fails}, **{option: value})
+def test_options_that_make_no_sense_are_refused_by_name(option, value):
+    with pytest.raises(ValueError, match=f"`{option}` is {value!r}: give"):
+        xh.compare({"a": fails}, **{option: value})
 
 
 def test_candidates_without_labels_are_refused():
@@ -257,9 +194,6 @@ def test_rows_say_what_really_ran(tf, keep_log):
     candidates = {"eager": tf.sin, "graph": plain, "XLA": compiled}
     c = xh.compare(candidates, tf.ones([3]), **QUICK)
     assert c.as_labelled and c.control.label == "graph"
-    with_xla_inside = candidates | {"graph": tf.function(lambda x: compiled(x))}
-    mixed = xh.compare(with_xla_inside, tf.ones([3]), **QUICK)
-    assert not mixed.as_labelled and mixed.control.label == "graph"
     assert [(x.mode, x.programs) for x in c.evidence.values()] == [
         ("eager", 0),
         ("graph", 0),
@@ -268,7 +202,6 @@ def test_rows_say_what_really_ran(tf, keep_log):
     assert line(c, "XLA")[1:4] == ["1", "XLA", "program"]
     wrong = xh.compare({"eager": tf.sin, "XLA, padded": plain}, tf.ones([3]), **QUICK)
     assert not wrong.as_labelled and "not XLA: no compiled program ran" in str(wrong)
-    assert xh.compare({"one": tf.sin, "other": plain}, tf.ones([3]), **QUICK).as_labelled
     assert not xh.Comparison(c.measurements, {}).as_labelled  # nobody saw it
 
 
@@ -294,14 +227,14 @@ def test_xla_is_not_asked_where_it_would_end_the_process(tf):
 # Variables
 
 
-def descent(tf):
+def descent(tf, rate=0.1):
     """Weights, and a step that changes them."""
     weights = tf.Variable([1.0, 2.0], name="weights")
 
     def step(x):
         with tf.GradientTape() as tape:
             loss = tf.reduce_sum((weights * x) ** 2)
-        weights.assign_sub(0.1 * tape.gradient(loss, weights))
+        weights.assign_sub(rate * tape.gradient(loss, weights))
         return loss
 
     return weights, step
@@ -322,15 +255,13 @@ def test_a_step_trains_nothing_and_its_variables_are_compared(tf):
 
 def test_what_a_graph_changes_is_found_wherever_python_keeps_it(tf):
     class Counter:
-        def __init__(self):
-            self.hidden = {"count": tf.Variable(0.0, name="count")}
+        hidden = {"count": tf.Variable(0.0, name="count")}  # noqa: RUF012
 
         def step(self, by):
             return self.hidden["count"].assign_add(by)
 
-    counter = Counter()
-    c = xh.compare({"graph": tf.function(counter.step)}, 1.0, **QUICK)
-    assert c.failures == {} and counter.hidden["count"].numpy() == 0
+    xh.compare({"graph": tf.function(Counter().step)}, 1.0, **QUICK)
+    assert Counter.hidden["count"].numpy() == 0
 
 
 def test_a_variable_may_be_given(tf):
@@ -340,11 +271,12 @@ def test_a_variable_may_be_given(tf):
     assert "variables['weights']" in c.failures["other"] and weights.numpy().tolist() == [1, 2]
 
 
-def test_candidates_may_change_variables_of_their_own(tf):
-    modes = {label: tf.function(descent(tf)[1]) for label in ("one", "other")}
+def test_variables_that_each_candidate_has_for_itself_are_not_compared(tf):
+    steps = {"one": descent(tf), "other": descent(tf, rate=0.2)}  # with the same loss
+    modes = {label: tf.function(step) for label, (_, step) in steps.items()}
     c = xh.compare(modes, tf.constant([1.0, 3.0]), **QUICK)
-    assert c.failures == {}
-    assert "variables of their own were compared by results alone" in title(c)
+    assert c.failures == {} and "has for itself were not compared." in title(c)
+    assert [weights.numpy().tolist() for weights, _ in steps.values()] == [[1, 2]] * 2
 
 
 def test_each_block_begins_with_the_same_values(tf, clock):
@@ -408,9 +340,6 @@ def test_ratios_are_taken_round_by_round():
     c = raced(a=(2.0, 4.0, 8.0), b=(4.0, 1.0, 2.0))
     assert c.ratio("b").value == 4.0  # of 0.5, 4 and 4; the medians would give 2
     assert c.ratio("a", "b").value == 0.25
-    drift = np.arange(1.0, 16.0)
-    ratio = raced(a=tuple(2 * drift), b=tuple(drift)).ratio("b")
-    assert (ratio.low, ratio.value, ratio.high) == (2, 2, 2)
 
 
 def test_a_ratio_within_the_noise_of_the_control_is_not_clear():
@@ -420,8 +349,6 @@ def test_a_ratio_within_the_noise_of_the_control_is_not_clear():
     assert not noisy.ratio("near").clear and noisy.ratio("far").clear
     assert noisy.calls_to_repay("near") == math.inf
     assert "no clear difference [1.05, 1.05]" in str(noisy)
-    quiet = raced((2.0,) * 7, graph=(2.0,) * 7, near=near)
-    assert quiet.ratio("near").clear
     alone = raced(graph=(2.0,) * 7, near=near)
     assert alone.noise == 1 and "itself" not in title(alone)
 
@@ -433,7 +360,6 @@ def test_a_ratio_within_the_noise_of_the_control_is_not_clear():
         (8.0, 1.0, 3.0, 3.0),
         (1.0, 1.0, None, 0.0),
         (8.0, 2.0, None, math.inf),
-        (8.0, 4.0, None, math.inf),
     ],
 )
 def test_calls_to_repay(first, later, cost, calls):

@@ -117,20 +117,20 @@ class _FirstCalls:
         self._functions, self.trials, self.failures = {}, {}, {}
         self.differences, self.undecided, self.remarks = {}, "", ()
         traced = {}
-        for label, fn in candidates.items():
+        for label, candidate in candidates.items():
             with _noted(self.failures, label):
-                self._functions[label] = resolve(fn)
-                traced[label] = trace(self._functions[label], *self._given)
-        for label, seconds in traced.items():
+                fn = resolve(candidate)
+                traced[label] = fn, trace(fn, *self._given)
+        for label, (fn, seconds) in traced.items():
             with _noted(self.failures, label):
-                trial = run(self._functions[label], *self._given)
+                trial = run(fn, *self._given)
                 if trial.error is not None:
                     raise trial.error
                 self.trials[label] = replace(trial, seconds=seconds + trial.seconds)
+                self._functions[label] = fn
 
     @property
     def calls(self):
-        """Label to a call without arguments, of all that did not fail."""
         args, kwargs, _ = self._given
         labels = [label for label in self.trials if label not in self.failures]
         return {label: partial(self._functions[label], *args, **kwargs) for label in labels}
@@ -142,7 +142,6 @@ class _FirstCalls:
         return next(graphs, next(iter(self.calls), None))
 
     def compare_results(self, tolerance):
-        """With the first one."""
         trials, state = self.trials, self._state
         if not any(trial.holds_something for trial in trials.values()):
             self.undecided = "Results were not compared: there are none."
@@ -164,9 +163,8 @@ class _FirstCalls:
     def _why_nothing_is_said(self, tolerance):
         """Why other results say nothing of a candidate; "" when they do say something."""
         label = self.control
-        fn = self._functions[label]
+        fn, first = self._functions[label], self.trials[label]
         later = (run(one, *self._given) for one in (fn, _anew(fn)))
-        first = self.trials[label]
         why = differs_from_itself(first, later, self._state, tolerance, f"{label}'s")
         drawn = {kind for trial in self.trials.values() for _, kind in trial.evidence.draws}
         return why or (f"random numbers are drawn ({', '.join(sorted(drawn))})" if drawn else "")
@@ -174,7 +172,7 @@ class _FirstCalls:
 
 @contextmanager
 def _noted(failures, label):
-    """What a reader's function raises in the block ends the block, and is noted."""
+    """What a reader's function raises ends the block, and is why its candidate failed."""
     try:
         yield
     except Exception as error:
@@ -193,7 +191,6 @@ def _have_their_own(trial, first):
 
 
 def _why(difference, reference, tolerance):
-    """Why a result is another one, in words."""
     words = f"its {difference.place} {difference.against(f'that of {reference!r}')}"
     allowed = f", more than `tolerance` = {tolerance:.2g}"
     endings = {"numbers": allowed, "NaN": ", and NaN equals nothing: give other arguments"}
@@ -218,7 +215,6 @@ class _Race:
     """
 
     def __init__(self, candidates, control, failures, state, block, clock):
-        """candidates: label to what is called, without arguments. block: seconds of one."""
         self.samples = {label: [] for label in candidates}
         self.control, self.again, self.calls = control, [], {}
         self._candidates, self._failures = candidates, failures

@@ -29,8 +29,7 @@ from .reports import replay_bug_report, write_bug_report
 from .deciding import decide, model_from
 
 # Keep and judge
-from .results import read_results, record
-from .claims import Claim, read_published
+from .results import Claim, read_published, read_results, record
 
 # Show
 from .tables import Seconds, format_bytes, format_seconds, tabulate

@@ -1,70 +1,34 @@
-"""Comparisons as small files, to be read on another day or another machine."""
+"""Comparisons as small files, read on another day or machine, and claims that are held to them."""
 
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from .agreement import Difference
 from .comparisons import Comparison
-from .evidence import Evidence
-from .modes import mode_of
 from .ratios import Ratio
 from .startup import machine_facts
 from .tables import cut, in_one_line
 from .timing import Measurement
 
 FOLDER = "XLA_RESULTS"  # environment variable that names the folder of the files
-FORMAT = 4  # of the files
 LARGEST = 2_000_000  # bytes of a file that is still read
-REASON = 200  # characters of a reason for skipping a file
-RAN = ("eager", "graphs", "programs", "compiled")  # what is kept of `Evidence`
+MOST = 100  # rows of a comparison
+SHORTEST, LONGEST = 1e-12, 1e9  # seconds
+ENOUGH = 1.5  # times: a smaller ratio of two single calls decides nothing
 
+HOLDS, FAILS = "holds", "does not hold"
+UNDECIDED, UNKNOWN = "undecided", "cannot be judged"
 
-# What a file holds. Whatever stands in it, reading gives these or a ValueError.
-
-Text = Annotated[str, Meta(min_length=1, max_length=1000)]
 Line = Annotated[str, Meta(min_length=1, max_length=200)]
-Time = Annotated[float, Meta(ge=0, le=1e9)]
-Sample = Annotated[float, Meta(gt=1e-12, le=1e9)]
-Count = Annotated[int, Meta(ge=0, le=2**40)]
-
-
-class Timed(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A candidate: what its calls took, what it ran, how far its result was from the first."""
-
-    first: Time
-    samples: Annotated[list[Sample], Meta(min_length=1, max_length=10_000)]
-    calls: Annotated[int, Meta(ge=1, le=2**40)]
-    difference: Time | None = None
-    ran: dict[Literal[RAN], Count | None] | None = None
-
-
-class Run(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A comparison. control: the label of the candidate that was timed twice, and that time."""
-
-    tolerance: Time
-    candidates: Annotated[dict[Line, Timed], Meta(min_length=1, max_length=100)]
-    control: tuple[Line, Timed] | None = None
-    undecided: Annotated[str, Meta(max_length=1000)] = ""
-    remarks: Annotated[list[Text], Meta(max_length=10)] = []
-
-
-class File(Struct, forbid_unknown_fields=True):
-    """All runs of one name, the oldest first."""
-
-    format: Literal[FORMAT]
-    name: Line
-    what: Line
-    day: Line
-    machine: Annotated[dict[Line, Line], Meta(min_length=1, max_length=20)]
-    runs: Annotated[list[Run], Meta(min_length=1, max_length=100)]
 
 
 @dataclass(frozen=True)
@@ -75,11 +39,11 @@ class Result:
     what it was measured on, name to text. runs: what each run found, the oldest first.
     """
 
-    name: str
-    what: str
-    day: str
-    machine: dict[str, str]
-    runs: tuple[Comparison, ...]
+    name: Line
+    what: Line
+    day: Line
+    machine: Annotated[dict[Line, Line], Meta(min_length=1, max_length=20)]
+    runs: Annotated[tuple[Comparison, ...], Meta(min_length=1, max_length=100)]
 
     @property
     def comparison(self) -> Comparison:
@@ -107,11 +71,10 @@ class Result:
 
         An interval knows the rounds of its own run alone.
         """
-        labels = reversed(self.comparison.measurements)  # such as "graph" or "XLA, padded"
-        rows = {mode_of(x): x for x in labels if x.startswith(str(mode_of(x)))}
-        pair = [rows[mode] for mode in ("XLA", "graph") if mode in rows]
-        both = [run for run in self.runs if set(pair) <= set(run.measurements)]
-        return tuple(run.ratio(*pair) for run in both) if len(pair) == 2 else ()
+        rows = self.comparison.measurements
+        first = {label.partition(",")[0]: label for label in reversed(rows)}  # as "XLA, padded"
+        pair = first.get("XLA"), first.get("graph")
+        return tuple(run.ratio(*pair) for run in self.runs if set(pair) <= set(run.measurements))
 
 
 def results_folder() -> Path:
@@ -153,51 +116,31 @@ def record(
     if isinstance(comparison, Mapping):
         single = {x: Measurement(x, float(s), (float(s),), 1) for x, s in comparison.items()}
         comparison = Comparison(single, differences={})
-    today = date.today().isoformat()
-    one = File(FORMAT, name, what, today, machine_facts(), [_run(comparison)])
+    result = Result(name, what, date.today().isoformat(), machine_facts(), (_kept(comparison),))
     path = Path(folder or results_folder()) / f"{re.sub('[^a-z0-9]+', '-', name.lower())}.json"
     if runs > 1:
-        one.runs[:0] = _earlier(path, one)[1 - runs :]
-    text = msgspec.json.format(msgspec.json.encode(one), indent=1) + b"\n"
-    _parse(text)  # nothing is written that could not be read
+        result = _after_earlier_runs(result, path, runs)
+    data = msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"
+    _parse(data)  # nothing is written that could not be read
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")  # so that nobody reads half a file
-    part.write_bytes(text)
+    part.write_bytes(data)
     os.replace(part, path)
     return path
 
 
-def _earlier(path, one):
-    """The runs that may stay beside a new one, the oldest first."""
-    try:
-        before = _parse(read_bytes(path, LARGEST))
-    except (OSError, ValueError, RecursionError):  # none, or none that can be read
-        return []
-    same = (before.name, before.what, before.machine) == (one.name, one.what, one.machine)
-    return before.runs if same else []
+def _kept(comparison):
+    """A comparison without what may name a file or hold a value of the reader's."""
+    differences = comparison.differences.items()
+    sizes = {x: Difference(one.size) for x, one in differences if x in comparison.measurements}
+    return replace(comparison, differences=sizes, failures={})
 
 
-def _run(comparison):
-    control = comparison.control
-    return Run(
-        comparison.tolerance,
-        {label: _timed(comparison, label) for label in comparison.measurements},
-        control and (control.label, Timed(control.first, list(control.samples), control.calls)),
-        cut(comparison.undecided, 1000),
-        list(comparison.remarks),
-    )
-
-
-def _timed(comparison, label):
-    measured = comparison[label]
-    difference, evidence = comparison.differences.get(label), comparison.evidence.get(label)
-    return Timed(
-        measured.first,
-        list(measured.samples),
-        measured.calls,
-        difference.size if difference else None,
-        {key: getattr(evidence, key) for key in RAN} if evidence else None,
-    )
+def _after_earlier_runs(result, path, most):
+    read, _ = read_results(path)
+    same = [old for old in read if old.about == result.about and old.machine == result.machine]
+    earlier = [run for old in same for run in old.runs]
+    return replace(result, runs=(*earlier, *result.runs)[-most:])
 
 
 def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
@@ -211,9 +154,9 @@ def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
     results, skipped = [], {}
     for path in [file for place in places or [results_folder()] for file in _files(Path(place))]:
         try:
-            results.append(_result(_parse(read_bytes(path, LARGEST))))
+            results.append(_parse(read_bytes(path, LARGEST)))
         except (OSError, ValueError, RecursionError) as error:
-            skipped[str(path)] = cut(in_one_line(str(error)), REASON)
+            skipped[str(path)] = cut(in_one_line(str(error)), 200)
     return results, skipped
 
 
@@ -233,42 +176,116 @@ def read_bytes(path: Path, largest: int) -> bytes:
 
 
 def _parse(data):
-    """The `File` in these bytes, checked. Raises: ValueError."""
+    """The `Result` in these bytes, checked. Raises: ValueError."""
     try:
-        found = msgspec.json.decode(data, type=File)
+        result = msgspec.json.decode(data, type=Result)
+        if not "".join((*result.about, result.day, result.title)).isprintable():
+            raise ValueError("a text in it is not in one line")
+        for run in result.runs:
+            _check(run)
     except ValueError as error:
         raise ValueError(f"not a result that this xla_helpers reads: {error}") from error
-    for run in found.runs:
-        rounds = {len(one.samples) for one in _rows(run)}
-        if len(rounds) > 1:
-            raise ValueError("its candidates have different numbers of samples")
-        if any((one.difference or 0) > run.tolerance for one in _rows(run)):
-            raise ValueError("its candidates do not agree: a difference is above the tolerance")
-    return found
+    return result
 
 
-def _rows(run):
-    return [*run.candidates.values(), *([run.control[1]] if run.control else [])]
+def _check(run):
+    """Raise ValueError when a run has no ratios, or none that mean anything."""
+    if not 0 < len(run.measurements) <= MOST:
+        raise ValueError(f"a run has no candidates, or more than {MOST}")
+    rows = [*run.measurements.values(), *([run.control] if run.control else [])]
+    if {len(row.samples) for row in rows} != {len(rows[0].samples)} or not rows[0].samples:
+        raise ValueError("candidates have different numbers of samples, or none")
+    if not all(SHORTEST < s <= LONGEST for row in rows for s in (row.first, *row.samples)):
+        raise ValueError("a sample or a first call took a time that no clock measures")
+    if any(one.size > run.tolerance for one in run.differences.values()):
+        raise ValueError("candidates do not agree: a difference is above the tolerance")
 
 
-def _result(file):
-    machine = {name: in_one_line(fact) for name, fact in file.machine.items()}
-    told = map(in_one_line, (file.name, file.what, file.day))
-    return Result(*told, machine, tuple(map(_comparison, file.runs)))
+# Claims
 
 
-def _comparison(run):
-    rows = run.candidates
-    return Comparison(
-        {label: _measurement(label, row) for label, row in rows.items()},
-        {x: Difference(row.difference) for x, row in rows.items() if row.difference is not None},
-        tolerance=run.tolerance,
-        evidence={x: Evidence(**row.ran) for x, row in rows.items() if row.ran},
-        control=_measurement(*run.control) if run.control else None,
-        undecided=run.undecided,
-        remarks=tuple(run.remarks),
-    )
+@dataclass(frozen=True)
+class Claim:
+    """A published sentence: `faster` is faster than `slower`.
+
+    It says nothing of how many times: a size does not carry over to another model.
+    says: the sentence. faster, slower: labels of the comparison that it is held against.
+    """
+
+    says: str
+    faster: str
+    slower: str
+
+    def judge(self, found: Comparison | Result) -> "Verdict":
+        """Whether it holds for what was found: a `Comparison`, or a `Result` with all its runs.
+
+        It holds when the ratio is clear and the whole interval lies on its side of 1. With one
+        sample there is no interval, and only a ratio beyond `ENOUGH` decides. Several runs are
+        judged one by one, and decide only where they agree.
+        """
+        runs = found.runs if isinstance(found, Result) else (found,)
+        both = {self.faster, self.slower}
+        judged = [run for run in runs if both <= set(run.measurements)]
+        if not judged:
+            measured = {label for run in runs for label in run.measurements}
+            return Verdict(self, UNKNOWN, missing=tuple(sorted(both - measured)))
+        ratios = tuple(run.ratio(self.faster, self.slower) for run in judged)
+        kinds = set(map(_kind, ratios))
+        return Verdict(self, kinds.pop() if len(kinds) == 1 else UNDECIDED, ratios)
 
 
-def _measurement(label, row):
-    return Measurement(label, row.first, tuple(row.samples), row.calls)
+def _kind(ratio):
+    if ratio.once:
+        holds, fails = ratio.value > ENOUGH, ratio.value < 1 / ENOUGH
+    else:
+        holds, fails = ratio.clear and ratio.low > 1, ratio.clear and ratio.high < 1
+    return HOLDS if holds else FAILS if fails else UNDECIDED
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a comparison says of a claim.
+
+    kind: "holds", "does not hold", "undecided" or "cannot be judged". ratios: of the claim's two
+    labels, as measured here in each run. missing: labels that were not measured.
+    """
+
+    claim: Claim
+    kind: str
+    ratios: tuple[Ratio, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def __str__(self):
+        if not self.ratios:
+            return f"{self.kind}: {' and '.join(self.missing)} not measured"
+        runs = "one run" if len(self.ratios) == 1 else f"{len(self.ratios)} runs"
+        words = ", ".join(ratio.against(self.claim.slower) for ratio in self.ratios)
+        return f"{self.kind}, in {runs}: {self.claim.faster} is {words}"
+
+
+@dataclass(frozen=True)
+class Published:
+    """Figures of others, to be set beside a comparison.
+
+    name: of that comparison. source: who published them. hardware: what they were measured on.
+    seconds: label to mean and standard deviation, 0 where none was given. claims: what they say.
+    """
+
+    name: str
+    source: str
+    hardware: str
+    seconds: dict[str, tuple[float, float]]
+    claims: tuple[Claim, ...]
+
+
+def read_published(name: str | None = None) -> list[Published]:
+    """The published figures that the notebooks quote, each with its source and hardware.
+
+    name: of a comparison; without it, all. Introduced in notebook 03.
+
+    >>> sorted({figures.name for figures in read_published()})
+    ['five-modes-efficientnetv2-s', 'generate', 'three-prompts']
+    """
+    data = (files(__package__) / "data/published.json").read_bytes()
+    entries = msgspec.json.decode(data, type=list[Published])
+    return [entry for entry in entries if name in (None, entry.name)]

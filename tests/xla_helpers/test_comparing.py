@@ -98,6 +98,19 @@ def test_a_clock_that_drifts_becomes_no_difference(drift):
     assert Machine(drift=drift).race(b=0.8, budget=60).ratio("b").clear
 
 
+def test_the_device_is_awaited(tf, clock, monkeypatch):
+    """Calls return at once, and the device then works for half a second on each of them."""
+    waiting = []
+
+    def sync_devices():
+        clock.now += sum(waiting)
+        waiting.clear()
+
+    monkeypatch.setattr(tf.test.experimental, "sync_devices", sync_devices)
+    c = xh.compare({"a": lambda: waiting.append(0.5)}, rounds=3, budget=0, block=1.0, clock=clock)
+    assert (c["a"].samples, c["a"].calls) == ((0.5,) * 3, 2)
+
+
 # What is compared
 
 

@@ -26,7 +26,7 @@ A bug report on a function compiled by XLA. To run it again from here, on inputs
 
 report.json     what is wrong, flags, dtypes and shapes, and what the program gave, and where
 stablehlo.mlir  the program as XLA was given it, which is what runs again
-hlo_before.txt  the same as HLO, and hlo_after.txt optimised, unless the program failed
+hlo_before.txt  the same as HLO, before XLA optimises it
 
 Constants and Python values are part of the program; arguments and variables are not in here.
 """
@@ -98,8 +98,8 @@ def write_bug_report(
     that it took too long. Introduced in notebook 09.
 
     Returns: a `Report`, which shows what was recorded.
-    Raises: TypeError when `fn` is not compiled by XLA; ValueError when XLA refuses the program,
-    when its sizes are unknown, and when it is too large.
+    Raises: TypeError when `fn` is not compiled by XLA; ValueError when XLA refuses the program
+    or its sizes are unknown.
     """
     if not hasattr(fn, "experimental_get_compiler_ir"):
         raise TypeError("`fn` is not compiled by XLA: give tf.function(..., jit_compile=True)")
@@ -111,19 +111,18 @@ def write_bug_report(
     shape = module.host_program_shape
     inputs = [_array(part) for part in shape.parameters]
     outputs = [_array(part) for part in shape.result.tuple_shapes or [shape.result]]
-    report = Report(fn.name, says, _flags(), inputs, outputs, Answer("", [], "not run"))
     # TensorFlow 2.21 copies new values of variables by an operation that its own loader of
     # StableHLO does not know. A conversion to the same type means the same.
     stablehlo = stages("stablehlo").replace(" mhlo.copy ", " stablehlo.convert ")
+    texts = {"README.txt": README, "stablehlo.mlir": stablehlo, "hlo_before.txt": stages("hlo")}
     path = Path(path)
-    (path / "hlo_after.txt").unlink(missing_ok=True)  # of an earlier report
-    before = {"README.txt": README, "stablehlo.mlir": stablehlo, "hlo_before.txt": stages("hlo")}
-    _write(path, report, before)
-    read_report(path)  # raises for what is too large to be read again
-    report = replace(report, recorded=_run(path, timeout))
-    # What failed there would fail here.
-    failed = report.recorded.error
-    _write(path, report, {} if failed else {"hlo_after.txt": stages("optimized_hlo")})
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "report.json").unlink(missing_ok=True)  # of an earlier program
+    for name, text in texts.items():
+        (path / name).write_text(FOLDERS.sub("", text), encoding="utf-8")
+    recorded = _run(path, inputs, outputs, timeout)
+    report = Report(fn.name, says, _flags(), inputs, outputs, recorded)
+    (path / "report.json").write_bytes(msgspec.json.format(msgspec.json.encode(report)))
     return report
 
 
@@ -135,10 +134,14 @@ def replay_bug_report(path: str | Path, timeout: float = 300) -> Report:
 
     Returns: the `Report`, which shows both answers. They are the `same` in every bit or not:
     another processor or version may round otherwise, and then look at the numbers of both.
-    Raises: ValueError, in one line, when the file is no bug report or a damaged one.
+    Raises: ValueError, in one line, when its report.json is none, or a damaged one.
     """
     path = Path(path)
-    return replace(read_report(path), replayed=_run(path, timeout))
+    try:
+        report = msgspec.json.decode(read_bytes(path / "report.json", LARGEST), type=Report)
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"no bug report: {headline(error)}") from error
+    return replace(report, replayed=_run(path, report.inputs, report.outputs, timeout))
 
 
 def _array(shape):
@@ -157,76 +160,55 @@ def _flags():
     return " ".join(flag for flag in flags if flag.startswith("--") and "/" not in flag)
 
 
-def _write(path, report, texts):
-    path.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        (path / name).write_text(FOLDERS.sub("", text), encoding="utf-8")
-    (path / "report.json").write_bytes(msgspec.json.format(msgspec.json.encode(report)))
-
-
-def read_report(path: Path) -> Report:
-    """The report in a folder, read in bounded memory.
-
-    Raises: ValueError for whatever is wrong with it, or with its program.
-    """
-    try:
-        report = msgspec.json.decode(read_bytes(path / "report.json", LARGEST), type=Report)
-        read_bytes(path / "stablehlo.mlir", LARGEST_PROGRAM).decode()
-    except (OSError, ValueError, RecursionError) as error:
-        raise ValueError(f"no bug report: {headline(error)}") from error
-    if sum(math.prod(shape) for _, shape in report.inputs) > MOST_NUMBERS:
-        raise ValueError(f"the report asks for inputs of more than {MOST_NUMBERS:,} numbers")
-    return report
-
-
-def _run(path, timeout):
+def _run(path, inputs, outputs, timeout):
     """What the program in a folder gives in a fresh process, even a crash."""
+    program = str(path.resolve() / "stablehlo.mlir")
     try:
-        return Answer(*run_in_process(run_report, str(path.resolve()), timeout=timeout).value)
+        return Answer(*run_in_process(run_program, program, inputs, outputs, timeout=timeout).value)
     except ProcessError as error:
         if not (error.signal or error.timed_out):
             raise
         return Answer(describe_machine(), [], str(error).splitlines()[0])
 
 
-def run_report(path: str) -> list:
+def run_program(path: str, inputs: list, outputs: list) -> list:
     """The parts of an `Answer`. Its source travels, and so it imports."""
-    from pathlib import Path
-
     import tensorflow as tf
     from tensorflow.compiler.tf2xla.python.xla import call_module
 
     from xla_helpers import describe_machine, reports
 
-    folder = Path(path)
-    report = reports.read_report(folder)
     program = {
-        "module": (folder / "stablehlo.mlir").read_text(encoding="utf-8"),
         "version": 9,  # of the calling convention of XlaCallModule, which JAX uses, too
         "platforms": ["CUDA" if tf.config.list_physical_devices("GPU") else "CPU"],
-        "Tout": [tf.as_dtype(dtype) for dtype, _ in report.outputs],
-        "Sout": [shape for _, shape in report.outputs],
+        "Tout": [tf.as_dtype(dtype) for dtype, _ in outputs],
+        "Sout": [shape for _, shape in outputs],
     }
-    run = tf.function(lambda *inputs: call_module(inputs, **program), jit_compile=True)
     try:
-        results = run(*map(reports.seeded, range(len(report.inputs)), report.inputs))
+        program["module"] = reports.read_bytes(reports.Path(path), reports.LARGEST_PROGRAM).decode()
+        run = tf.function(lambda *given: call_module(given, **program), jit_compile=True)
+        results = run(*reports.seeded(inputs))
         return [describe_machine(), [reports.digest(result.numpy()) for result in results]]
     except Exception as error:  # whatever TensorFlow makes of a program that somebody sent
         return [describe_machine(), [], reports.headline(error)]
 
 
-def seeded(seed: int, array: Array) -> np.ndarray:
-    """An input: whole numbers from 0 to 7, others from 0 to 1.
+def seeded(inputs: list[Array]) -> list[np.ndarray]:
+    """The inputs: whole numbers from 0 to 7, others from 0 to 1.
 
     Made of PCG64's raw bits, which NumPy promises never to change, unlike the numbers that its
-    `Generator` makes of them.
+    `Generator` makes of them. Raises: ValueError when there are too many for a replay.
     """
     import tensorflow as tf
 
-    dtype, shape = array
-    bits = np.random.PCG64(seed).random_raw(math.prod(shape))
-    numbers = bits * 2.0**-64 if "float" in dtype else bits % 8
-    return numbers.reshape(shape).astype(tf.as_dtype(dtype).as_numpy_dtype)
+    if sum(math.prod(shape) for _, shape in inputs) > MOST_NUMBERS:
+        raise ValueError(f"the inputs have more than {MOST_NUMBERS:,} numbers")
+    arrays = []
+    for seed, (dtype, shape) in enumerate(inputs):
+        bits = np.random.PCG64(seed).random_raw(math.prod(shape))
+        numbers = bits * 2.0**-64 if "float" in dtype else bits % 8
+        arrays.append(numbers.reshape(shape).astype(tf.as_dtype(dtype).as_numpy_dtype))
+    return arrays
 
 
 def digest(result: np.ndarray) -> str:

@@ -1,6 +1,7 @@
 """Bug reports: what a folder holds, its replay in another process, and what is refused."""
 
 import hashlib
+import json
 import os
 import re
 import shlex
@@ -15,7 +16,7 @@ import pytest
 import xla_helpers as xh
 
 INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-FLOATS = ["bfloat16", "float16", "float32", "float64", "complex64", "complex128"]
+FLOATS = ["bfloat16", "float16", "float32", "float64"]
 
 
 def contents(folder):
@@ -51,8 +52,8 @@ def sent(tf, tmp_path_factory):
 def test_anybody_gets_the_same_bits_by_the_command_in_the_folder(sent):
     command = shlex.split(re.search(r"^ +python (.+)$", sent.files["README.txt"], re.MULTILINE)[1])
     done = subprocess.run([sys.executable, *command], cwd=sent.path, capture_output=True, text=True)
-    said, recorded, replayed = done.stdout.splitlines()
-    assert re.fullmatch(r"report: same bits, score\(float32\[2\], .+: it is doubled", said)
+    said, _, _, recorded, replayed = done.stdout.splitlines()
+    assert re.fullmatch(r"score\(float32\[2\], .+: it is doubled", said)
     assert recorded.replace("recorded", "replayed") == replayed
     assert xh.describe_machine() in recorded
     assert contents(sent.path) == sent.files
@@ -60,21 +61,20 @@ def test_anybody_gets_the_same_bits_by_the_command_in_the_folder(sent):
 
 def test_inputs_and_results(sent):
     """Reports hold results for these inputs: they may never change."""
-    constant, *kinds, scaled, variable = sent.report.results
+    constant, *kinds, scaled, variable = sent.report.recorded.results
     digest = hashlib.sha256(np.array([1.5, 2.5], np.float32).tobytes()).hexdigest()
     assert constant == f"{digest[:16]} (1.5, 2.5, 2.5)"
     numbers = [result.partition(" ")[2] for result in (scaled, *kinds, variable)]
     assert numbers[0] == "(1.27392, 0.539573, 0.539573)"
     assert (numbers[1], numbers[3]) == ("(7, 6, 5)", "(0, 5, 6)")
     assert all(re.fullmatch(r"\([0-7], [0-7], [0-7]\)", shown) for shown in numbers[1:9])
-    assert all(re.search(r"^\(0\.\d+.*0\.\d+", shown) for shown in numbers[9:15])
-    assert re.fullmatch(r"\(0\.\d+\+0\.\d+j(, 0\.\d+\+0\.\d+j){2}\)", numbers[-2])
-    dtypes = [array.dtype for array in sent.report.inputs]
+    assert all(re.search(r"^\(0\.\d+.*0\.\d+", shown) for shown in numbers[9:13])
+    dtypes = [dtype for dtype, _ in sent.report.inputs]
     assert dtypes == ["float32", *INTEGERS, *FLOATS, "float32"]  # the last is the variable
 
 
 def test_a_report_holds_the_program_and_no_data(tf, sent):
-    texts = {"stablehlo.mlir", "hlo_before.txt", "hlo_after.txt"}
+    texts = {"stablehlo.mlir", "hlo_before.txt"}
     assert set(sent.files) == {"README.txt", "report.json"} | texts
     assert all(name in sent.files["README.txt"] for name in set(sent.files) - {"README.txt"})
     for name in texts:
@@ -91,16 +91,18 @@ def test_a_report_holds_the_program_and_no_data(tf, sent):
 def test_another_program_is_not_the_same(sent, tmp_path):
     other = sent.files["stablehlo.mlir"].replace("2.5", "2.75")
     replay = xh.replay_bug_report(write(tmp_path / "a", sent.files | {"stablehlo.mlir": other}))
-    assert replay.match == "other bits"
-    assert "(1.5, 2.5, 2.5)" in str(replay) and "(1.5, 2.75, 2.75)" in str(replay)
+    assert not replay.same
+    assert replay.recorded.results[0].endswith("(1.5, 2.5, 2.5)")
+    assert replay.replayed.results[0].endswith("(1.5, 2.75, 2.75)")
     broken = write(tmp_path / "b", sent.files | {"stablehlo.mlir": "import os"})
-    assert xh.replay_bug_report(broken).match == "other error"
+    replay = xh.replay_bug_report(broken)
+    assert not replay.same and "Error" in replay.replayed.error
 
 
 def test_a_program_that_crashes_costs_its_own_process(sent, tmp_path):
     crash = {"stablehlo.mlir": "module attributes {a = " + 10**6 * "["}  # deeper than any stack
     replay = xh.replay_bug_report(write(tmp_path / "a", sent.files | crash))
-    assert replay.match == "other error" and "killed by SIG" in str(replay)
+    assert not replay.same and "killed by SIG" in str(replay)
 
 
 def test_a_program_that_never_ends_is_recorded_over_an_earlier_report(tf, jit, sent, tmp_path):
@@ -111,7 +113,7 @@ def test_a_program_that_never_ends_is_recorded_over_an_earlier_report(tf, jit, s
     report = xh.write_bug_report(folder, jit(endless), tf.zeros([]), timeout=1)
     files = contents(folder)
     assert "ran longer than 1 s" in str(report) and "ran longer" in files["report.json"]
-    assert set(files) == {*sent.files, "mine.txt"} - {"hlo_after.txt"}
+    assert set(files) == {*sent.files, "mine.txt"}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +122,7 @@ def test_a_program_that_never_ends_is_recorded_over_an_earlier_report(tf, jit, s
         ("PyFunc", lambda tf: lambda x: tf.numpy_function(np.sin, [x], tf.float32), [1.0]),
         ("DT_STRING", lambda tf: lambda x, text: x, [1.0, "a"]),
         ("static", lambda tf: lambda x: x, [[None]]),
-        ("depend on its data", lambda tf: lambda x: tf.reduce_sum(tf.unique(x)[0]), [[3]]),
+        ("an array of C64", lambda tf: lambda x: tf.cast(x, tf.complex64), [[3]]),
     ],
 )
 def test_what_no_report_can_hold_is_refused(tf, jit, tmp_path, words, make, args):
@@ -136,19 +138,20 @@ def test_what_xla_does_not_compile_is_refused(tf, tmp_path):
             xh.write_bug_report(tmp_path / "a", fn, 1.0)
 
 
-def test_more_numbers_than_a_replay_makes_are_refused(tf, jit, tmp_path):
-    with pytest.raises(ValueError, match=r"^a asks for inputs of more than"):
-        xh.write_bug_report(tmp_path / "a", jit(lambda x: x), tf.TensorSpec([2**20, 2**20]))
-    with pytest.raises(ValueError, match=r"^a asks for inputs of more than"):
-        xh.replay_bug_report(tmp_path / "a")
+def test_what_is_too_large_is_never_made(sent, tmp_path):
+    inputs = json.loads(sent.files["report.json"]) | {"inputs": [["float32", [2**20, 2**20]]]}
+    for name, text, words in (
+        ("report.json", json.dumps(inputs), "the inputs have more than"),
+        ("stablehlo.mlir", " " * (2**26 + 1), "larger than"),
+    ):
+        replay = xh.replay_bug_report(write(tmp_path / name, sent.files | {name: text}))
+        assert words in replay.replayed.error and not replay.same
 
 
 def test_what_is_no_report_is_refused(sent, tmp_path):
-    large = write(tmp_path / "large", sent.files | {"stablehlo.mlir": " " * (2**26 + 1)})
-    with pytest.raises(ValueError, match="^large is no report: ValueError: larger than"):
-        xh.replay_bug_report(large)
+    large = write(tmp_path / "large", {"report.json": " " * 2_000_001})
     pipe = write(tmp_path / "pipe", {})
     os.mkfifo(pipe / "report.json")  # opening it would wait for somebody who writes
-    for folder in (pipe, tmp_path / "missing", large / "report.json"):
-        with pytest.raises(ValueError, match=f"^{folder.name} is no report: "):
+    for folder in (large, pipe, tmp_path / "missing", large / "report.json"):
+        with pytest.raises(ValueError, match="^no bug report: "):
             xh.replay_bug_report(folder)

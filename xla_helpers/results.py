@@ -11,6 +11,7 @@ from typing import Annotated
 
 import msgspec
 from msgspec import Meta
+from platformdirs import user_data_path
 
 from .agreement import Difference
 from .comparisons import Comparison
@@ -19,10 +20,9 @@ from .startup import machine_facts
 from .tables import cut, in_one_line
 from .timing import Measurement
 
-FOLDER = "XLA_RESULTS"  # environment variable that names the folder of the files
 LARGEST = 2_000_000  # bytes of a file that is still read
 MOST = 100  # rows of a comparison
-SHORTEST, LONGEST = 1e-12, 1e9  # seconds
+SHORTEST, LONGEST = 1e-12, 1e9  # seconds of a call
 ENOUGH = 1.5  # times: a smaller ratio of two single calls decides nothing
 
 HOLDS, FAILS = "holds", "does not hold"
@@ -79,11 +79,7 @@ class Result:
 
 def results_folder() -> Path:
     """Where results are recorded: `XLA_RESULTS`, or a folder of this user."""
-    if os.environ.get(FOLDER):
-        return Path(os.environ[FOLDER])
-    from platformdirs import user_data_path
-
-    return user_data_path("xla-helpers") / "results"
+    return Path(os.environ.get("XLA_RESULTS") or user_data_path("xla-helpers") / "results")
 
 
 def record(

@@ -95,8 +95,7 @@ def test_another_program_is_not_the_same(sent, tmp_path):
     assert replay.recorded.results[0].endswith("(1.5, 2.5, 2.5)")
     assert replay.replayed.results[0].endswith("(1.5, 2.75, 2.75)")
     broken = write(tmp_path / "b", sent.files | {"stablehlo.mlir": "import os"})
-    replay = xh.replay_bug_report(broken)
-    assert not replay.same and "Error" in replay.replayed.error
+    assert "Error" in xh.replay_bug_report(broken).replayed.error
 
 
 def test_a_program_that_crashes_costs_its_own_process(sent, tmp_path):
@@ -138,14 +137,11 @@ def test_what_xla_does_not_compile_is_refused(tf, tmp_path):
             xh.write_bug_report(tmp_path / "a", fn, 1.0)
 
 
-def test_what_is_too_large_is_never_made(sent, tmp_path):
-    inputs = json.loads(sent.files["report.json"]) | {"inputs": [["float32", [2**20, 2**20]]]}
-    for name, text, words in (
-        ("report.json", json.dumps(inputs), "the inputs have more than"),
-        ("stablehlo.mlir", " " * (2**26 + 1), "larger than"),
-    ):
-        replay = xh.replay_bug_report(write(tmp_path / name, sent.files | {name: text}))
-        assert words in replay.replayed.error and not replay.same
+def test_inputs_that_are_too_large_are_never_made(sent, tmp_path):
+    large = json.loads(sent.files["report.json"]) | {"inputs": [["float32", [2**20, 2**20]]]}
+    files = sent.files | {"report.json": json.dumps(large)}
+    replay = xh.replay_bug_report(write(tmp_path / "a", files))
+    assert "the inputs have more than" in replay.replayed.error and not replay.same
 
 
 def test_what_is_no_report_is_refused(sent, tmp_path):

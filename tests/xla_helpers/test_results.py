@@ -166,19 +166,11 @@ def test_places_are_files_and_folders_and_their_folders(folder, examples, tmp_pa
 SPREAD = (0.1, -0.1, 0.0, 0.15, -0.15, 0.05, -0.05)  # of seven rounds
 
 
-@pytest.mark.parametrize(
-    ("faster", "slower", "kind", "words"),
-    [
-        ("XLA", "eager", "holds", "XLA is 2.00x faster than eager [2.00, 2.00]"),
-        ("eager", "XLA", "does not hold", "eager is 2.00x slower than XLA [2.00, 2.00]"),
-        ("same", "eager", "undecided", "same is not clearly different from eager [1.00"),
-    ],
-)
-def test_a_claim_is_judged_by_its_interval(examples, faster, slower, kind, words):
-    measured = examples.comparison(eager=2.0, XLA=1.0, same=2.0)
-    verdict = xh.Claim("a claim", faster, slower).judge(measured)
-    assert (verdict.kind, verdict.ratios) == (kind, (measured.ratio(faster, slower),))
-    assert str(verdict).startswith(f"{kind}, in one run: {words}")
+def test_a_verdict_says_what_was_measured(examples):
+    measured = examples.comparison(eager=2.0, XLA=1.0)
+    verdict = xh.Claim("a claim", "XLA", "eager").judge(measured)
+    assert verdict.ratios == (measured.ratio("XLA", "eager"),)
+    assert str(verdict) == "holds, in one run: XLA is 2.00x faster than eager [2.00, 2.00]"
 
 
 @pytest.mark.parametrize(

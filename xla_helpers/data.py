@@ -27,27 +27,22 @@ def find_checkpoint(name: str = BUNDLED) -> Path:
     """
     if name == BUNDLED:
         return _data() / BUNDLED
-    folder = Path(name) if os.path.isdir(name) else _from_hub(str(name))
-    if not (folder / "config.json").is_file():
-        raise FileNotFoundError(_refusal(name, "holds no config.json"))
+    folder, why = Path(name), "holds no config.json"
+    if not os.path.isdir(name):
+        from huggingface_hub import snapshot_download
+
+        try:
+            folder = Path(snapshot_download(str(name), allow_patterns=FILES))
+        except Exception as error:  # the client raises many types, for one reason: no files
+            folder = None
+            why = f"is no folder here, and the Hub's client raised {type(error).__name__}"
+    if folder is None or not (folder / "config.json").is_file():
+        raise FileNotFoundError(
+            f"{cut(repr(str(name)), 100)} {why}: give the folder that `save_pretrained` wrote, the "
+            f"name of a model on the Hugging Face Hub, or {BUNDLED!r}, which ships with this "
+            "package."
+        )
     return folder
-
-
-def _from_hub(name):
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(name, allow_patterns=FILES))
-    except Exception as error:  # the Hub's client raises many types, for one reason: no files
-        why = f"is no folder here, and the Hub's client raised {type(error).__name__}"
-        raise FileNotFoundError(_refusal(name, why)) from None
-
-
-def _refusal(name, why):
-    return (
-        f"{cut(repr(str(name)), 100)} {why}: give the folder that `save_pretrained` wrote, the "
-        f"name of a model on the Hugging Face Hub, or {BUNDLED!r}, which ships with this package."
-    )
 
 
 def load_digits() -> tuple[np.ndarray, np.ndarray]:

@@ -53,9 +53,8 @@ class Table:
         return f"<p>{escape(in_one_line(self._title()))}</p>\n{table}"
 
     def _laid_out(self, form):
-        heads, rows = list(self._columns()), list(self._rows())
-        numeric = [_are_numbers(row[i] for row in rows) for i in range(len(heads))]
-        sides = ["right" if found else "left" for found in numeric]
+        heads, rows = self._columns(), list(self._rows())
+        sides = ["right" if _are_numbers(column) else "left" for column in zip(*rows, strict=True)]
         return lay_out(
             [[in_one_line(str(cell)) for cell in row] for row in rows],
             [in_one_line(str(head)) for head in heads],
@@ -144,10 +143,7 @@ def _with_unit(number, unit):
 
 
 def _are_numbers(cells):
+    """Whether they are numbers, or text that shows nothing else; some may be empty."""
     shown = [cell for cell in cells if cell != ""]
-    return bool(shown) and all(map(_is_number, shown))
-
-
-def _is_number(cell):
-    """Numbers, and text that shows nothing else."""
-    return isinstance(cell, Real) or bool(NUMERAL.fullmatch(str(cell)))
+    numbers = [isinstance(cell, Real) or NUMERAL.fullmatch(str(cell)) for cell in shown]
+    return bool(shown) and all(numbers)

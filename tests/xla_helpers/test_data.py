@@ -62,7 +62,7 @@ def test_what_is_no_checkpoint_is_said_in_one_line(hub, name):
     assert "is no folder here, and the Hub's client raised ConnectionError: give" in message
     assert "or 'tiny-gpt2', which ships with this package" in message
     assert message.isprintable() and len(message) < 400
-    assert caught.value.__suppress_context__  # one traceback
+    assert caught.value.__context__ is None  # one traceback
 
 
 def test_images_of_one_digit_look_alike():

@@ -61,11 +61,6 @@ print(before == (dict(matplotlib.rcParams), dict(os.environ)))
     assert python(code).split() == ["set()", "True"]
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="no_such_name"):
-        xla_helpers.no_such_name  # noqa: B018
-
-
 # Docstrings
 
 

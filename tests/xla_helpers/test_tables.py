@@ -36,10 +36,6 @@ def test_bytes(count, text):
     assert xh.format_bytes(count) == text
 
 
-def test_a_quantity_is_a_number_first():
-    assert xh.Seconds(0.002) + xh.Seconds(0.001) == pytest.approx(0.003)
-
-
 HEADS = ["fruit", "count", "price", "wait", "mixed", 5]
 ROWS = [["apple", 7, "4.00", xh.Seconds(0.0012), 3, ""], ["fig", 12, "1,000", "", "none", True]]
 

@@ -154,7 +154,7 @@ def test_labels_of_lines_that_end_together_stand_apart_in_their_order():
 
 
 @pytest.mark.parametrize("scale", ["linear", "log"])
-@pytest.mark.parametrize("farthest", [1.3, 4, 30, 400, 20_000, 1e6])
+@pytest.mark.parametrize("farthest", [1.3, 30, 1e6])
 @pytest.mark.parametrize("panels", [1, 3])
 def test_an_axis_of_seconds_has_as_many_ticks_as_fit(scale, farthest, panels):
     with plt.style.context("xla_helpers.xla"):

@@ -50,6 +50,16 @@ def test_candidates_take_turns_and_the_control_runs_twice(clock):
     assert c.control.label == "A" and len(c.control.samples) == 3
 
 
+def test_like_candidates_have_blocks_of_as_many_calls(clock):
+    """However the clock's first look at each of them was disturbed."""
+    seconds = {"first": 1 / 64, "like": 1 / 36, "half": 1 / 128, "slow": 1 / 4, "fast": 1 / 1024}
+    candidates = {label: clock.takes(s) for label, s in seconds.items()}
+    found = xh.compare(candidates, block=1.0, rounds=6, budget=0, clock=clock)
+    calls = {label: m.calls for label, m in found.measurements.items()}
+    assert calls["first"] == calls["like"] == 64
+    assert calls["half"] in (64, 256) and calls["slow"] in (4, 16) and calls["fast"] == 1024
+
+
 class Machine:
     """A clock that its candidates move: each call takes its seconds, times a noise and a drift."""
 

@@ -126,10 +126,11 @@ def record(
 
 
 def _kept(comparison):
-    """A comparison without what may name a file or hold a value of the reader's."""
+    """A comparison without what may name a file or a layer, or hold a value of the reader's."""
     differences = comparison.differences.items()
     sizes = {x: Difference(one.size) for x, one in differences if x in comparison.measurements}
-    return replace(comparison, differences=sizes, failures={})
+    ran = {x: replace(one, draws=()) for x, one in comparison.evidence.items()}
+    return replace(comparison, differences=sizes, failures={}, evidence=ran)
 
 
 def _after_earlier_runs(result, path, most):

@@ -21,7 +21,7 @@ CONVERT := $(BIN)/python -m nbconvert --log-level=WARN --TemplateExporter.extra_
 help: ## list these commands
 	awk -F ':[^#]*## ' '/^[a-z-]*:[^#]*## /{ printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
-set-up: ## make or mend .venv from the lock (ACCELERATOR=cpu or cuda)
+set-up: ## make or update .venv from the lock (ACCELERATOR=cpu or cuda)
 	tools/set-up
 
 # Lab asks nothing and fetches nothing: tools/lab leaves out its news and its extension manager.
@@ -44,7 +44,7 @@ refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS=
 decide: set-up ## does XLA pay for a model? (MODEL=my_model.py:make PARAMS="-p calls 500")
 	WORDS="$$PARAMS" $(BIN)/python tools/run.py --decide "$$MODEL"
 
-report: set-up ## one page: this machine beside published figures and others (RESULTS="here there")
+report: set-up ## one page: this machine beside others (RESULTS="here there")
 	$(BIN)/python tools/run.py report
 	$(CONVERT) --to html --template page --no-input build/report.ipynb
 	echo "open build/report.html"
@@ -76,9 +76,10 @@ workshop: set-up ## write learner copies and slides into build/workshop, once
 bench: set-up ## race what is known beforehand, for docs/bench.md (ten minutes, alone)
 	$(BIN)/python -m pytest -m bench --capture=no tests/test_bench.py
 
-lint: set-up ## check the style of code and notebooks
+lint: set-up ## check the style of code and notebooks, and the helpers' types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python -m mypy
 
 LOCK := --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
   --no-emit-package tensorflow-text --extra notebooks --extra test --extra site pyproject.toml

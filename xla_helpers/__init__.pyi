@@ -1,93 +1,85 @@
 # isort: skip_file
-# What is exported: each name that a cell of a notebook uses, and what a failed comparison raises.
-# lazy_loader reads this file, and so do type checkers. Its groups are those of the reference page.
+# The public names. lazy_loader reads this file, and so do type checkers.
 
 # Start
-from .startup import describe_machine, prepare_tensorflow
-from .data import find_checkpoint, load_digits
+from .startup import describe_machine, find_checkpoint, prepare_tensorflow
 
 # Measure and compare
-from .timing import Measurement, measure
-from .comparing import compare
-from .comparisons import Comparison, ComparisonError
-from .agreement import largest_difference
+from .comparing import compare, measure
+from .differences import max_difference
 
 # Explain
-from .compilations import CompilationLog
-from .logs import compilations_in, watch_compilations
-from .layers import layer_at, layers_of
-from .profiles import profile
-from .programs import inspect_program, optimised_module
 from .checking import check
-from .errors import expect_error, not_yet
+from .compilations import CompilationLog
+from .errors import exercise, expect_error
+from .startup import watch_compilations
+from .operations import layers_of
+from .profiles import profile
+from .programs import hlo_module, inspect_program
 
-# Run elsewhere
-from .processes import ProcessError, run_in_process
-from .reports import replay_bug_report, write_bug_report
-
-# Decide
-from .deciding import decide, model_from
-
-# Keep and judge
-from .results import Claim, read_published, read_results, record
+# Run elsewhere, decide, keep
+from .deciding import decide
+from .processes import run_in_process
+from .results import read_results, record
 
 # Show
-from .tables import Seconds, format_bytes, format_seconds, tabulate
-from .plots import (
-    guide,
-    label_lines,
-    picture,
-    plot_checks,
-    plot_graph,
-    plot_overview,
-    plot_ratios,
-    plot_results,
-    seconds_axis,
-)
+from .plots import label_lines, picture, plot_graph, plot_overview, plot_ratios
+from .tables import format_si, table
+
+# Types of results
+from .outcomes import Outcome
+from .checking import Check
+from .comparisons import Comparison, ComparisonError
+from .deciding import Decision
+from .differences import Difference
+from .profiles import Evidence
+from .processes import ProcessError, Run
+from .profiles import Profile
+from .programs import Kernel, Program
+from .comparisons import Ratio
+from .results import Result
+from .timing import Measurement
 
 __all__ = [
-    "Claim",
+    "Check",
     "Comparison",
     "ComparisonError",
     "CompilationLog",
+    "Decision",
+    "Difference",
+    "Evidence",
+    "Kernel",
     "Measurement",
+    "Outcome",
     "ProcessError",
-    "Seconds",
+    "Profile",
+    "Program",
+    "Ratio",
+    "Result",
+    "Run",
     "check",
     "compare",
-    "compilations_in",
     "decide",
     "describe_machine",
+    "exercise",
     "expect_error",
     "find_checkpoint",
-    "format_bytes",
-    "format_seconds",
-    "guide",
+    "format_si",
+    "hlo_module",
     "inspect_program",
     "label_lines",
-    "largest_difference",
-    "layer_at",
     "layers_of",
-    "load_digits",
+    "max_difference",
     "measure",
-    "model_from",
-    "not_yet",
-    "optimised_module",
     "picture",
-    "plot_checks",
     "plot_graph",
     "plot_overview",
     "plot_ratios",
-    "plot_results",
     "prepare_tensorflow",
     "profile",
-    "read_published",
     "read_results",
     "record",
-    "replay_bug_report",
     "run_in_process",
-    "seconds_axis",
-    "tabulate",
+    "table",
     "watch_compilations",
-    "write_bug_report",
 ]

@@ -1,70 +1,41 @@
-"""Run a function eagerly, as a graph and compiled, and say where the three part."""
+"""Run a function eagerly, as a graph and compiled, and say where the three differ."""
 
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 
-import numpy as np
-
-from .agreement import TOLERANCE, Difference, holds_something
-from .errors import headline
-from .layers import layers_of
-from .modes import run_functions_eagerly
-from .operations import (
-    Place,
-    checks_in,
-    draws_in,
-    operations_in,
-    refused_by_keras,
-    unsupported_in,
-)
-from .state import State
-from .tables import Table, counted, cut, some, tabulate
-from .targets import as_tensors, holds_no_python, name_of, python_of, resolve
-from .trials import Trial, difference_between, differs_from_itself, run, trace
-from .validation import check_not_negative
-
-SHOWN = 64  # characters of an outcome in a table
-ENTRIES = 6  # entries of an array that are shown
-NAMES = 3  # names of variables or arrays that a sentence holds
-
-
-@dataclass(frozen=True)
-class Outcome(Trial):
-    """What one mode made of a call, as a `Trial`, and how it stands to the first mode.
-
-    difference: from the first mode, in the result or a variable; None where one of the two raised.
-    agrees: whether it came out as in the first mode.
-    """
-
-    difference: Difference | None = None
-    agrees: bool = True
-
-    @property
-    def short(self) -> str:
-        """The result, or the error's type and its first telling line, at most `SHOWN` long."""
-        if self.error is None:
-            return cut(_text_of(self.result), SHOWN)
-        return headline(self.error, SHOWN)
+from .calls import Call, State
+from .differences import TOLERANCE
+from .errors import check_number
+from .operations import Place, dropped_checks_in, layers_of, operations_in, unsupported_in
+from .outcomes import Outcome, compare_outcomes, first_calls
+from .startup import functions_run_eagerly
+from .tables import Table, first_of, table
 
 
 @dataclass(frozen=True, repr=False)
 class Check(Table):
     """The outcomes of one call in each mode: "eager", "graph" and "XLA".
 
-    function: its name. outcomes: mode to `Outcome`, without "eager" for what holds no Python.
-    unsupported: what XLA refuses: what its error names, which is the first operation only, and all
-    others of the graph that it has no code for. switched_off: the layers because of which Keras
-    leaves XLA out when it decides. vanished: the checks that XLA leaves out, by name. draws: the
-    operations that draw random numbers. undecided: why nothing was compared, or other numbers say
-    nothing; else empty. tolerance: the relative difference that was allowed.
+    Attributes:
+        function: Its name.
+        outcomes: Mode to `Outcome`; without "eager" for a graph that has no Python.
+        unsupported: What XLA refuses: what its error names, which is the first operation only, and
+            all others of the graph that it has no code for.
+        jit_unsupported_layers: The paths of the layers because of which Keras compiles none of
+            their model with XLA when it decides.
+        dropped_checks: The names of the checks that XLA leaves out.
+        random_ops: The types of the operations that drew random numbers.
+        undecided: Why the outcomes were not compared, or "".
+        tolerance: The relative difference that was allowed.
     """
 
     function: str
     outcomes: dict[str, Outcome]
     unsupported: tuple[Place, ...] = ()
-    switched_off: tuple[Place, ...] = ()
-    vanished: tuple[str, ...] = ()
-    draws: tuple[Place, ...] = ()
+    jit_unsupported_layers: tuple[str, ...] = ()
+    dropped_checks: tuple[str, ...] = ()
+    random_ops: tuple[str, ...] = ()
     undecided: str = ""
     tolerance: float = TOLERANCE
 
@@ -78,190 +49,122 @@ class Check(Table):
 
     @property
     def differing(self) -> dict[str, Outcome]:
-        """Mode to its outcome, for the modes in which it came out otherwise than in the first.
+        """Mode to outcome, for the modes that differ from the first.
 
-        Where that is undecided, an error on one side is all that counts.
+        Where that is undecided, only an error on one side counts.
         """
         different = {mode: o for mode, o in self.outcomes.items() if not o.agrees}
         return {m: o for m, o in different.items() if not (self.undecided and o.difference)}
 
     @property
     def agrees(self) -> bool:
-        """True when all modes gave the same result, and XLA left out no check."""
-        return not (self.errors or self.differing or self.vanished or self.undecided)
+        """Whether all modes gave the same result, and XLA left out no check."""
+        return not (self.errors or self.differing or self.dropped_checks or self.undecided)
 
     @property
-    def summary(self) -> str:
-        """What was found, in a sentence or a few."""
-        return " ".join(f"{sentence}." for sentence in self._sentences())
+    def fixes(self) -> Table:
+        """A table of what XLA refuses, with its layer, its line and a fix."""
+        rows = [[one.operation, one.layer, one.line, one.fix] for one in self.unsupported]
+        title = f"{self.function}: {len(rows)} to fix."
+        return table(title, ["refused", "layer", "line", "fix"], rows)
 
     def against(self, mode: str) -> str:
-        """How a mode came out against the first one, in words; "" for the first one itself."""
+        """How a mode compares with the first one, in words; "" for the first."""
         first, outcome = next(iter(self.outcomes)), self[mode]
         difference = outcome.difference
         if mode == first:
             return ""
         if outcome.error is not None:
-            return "an error too" if outcome.agrees else "gives an error instead of a result"
+            return "an error too" if outcome.agrees else "an error instead of a result"
         if difference is None:
-            return "gives a result instead of an error"
+            return "a result instead of an error"
         if outcome.agrees:
             return f"the same to {difference.size:.1g}" if difference.size else "the same"
-        if self.undecided:
-            return "cannot be compared"
-        place = "" if difference.place == "result" else f", in {difference.place}"
-        allowed = f"; allowed {self.tolerance:.1g}" if difference.reason == "numbers" else ""
-        return f"{difference.against(first)}{place}{allowed}"
+        return "not compared" if self.undecided else f"differs, {difference}"
 
-    @property
-    def mends(self) -> Table:
-        """A row for all that is refused: what, in which layer, at which line, and the mend."""
-        heads = ["refused", "layer", "line", "what to do"]
-        rows = list(map(astuple, (*self.unsupported, *self.switched_off)))
-        return tabulate(f"{self.function}: {len(rows)} to mend.", heads, rows)
-
-    def _sentences(self):
+    def _parts(self):
+        first = next(iter(self.outcomes))
+        said = "the same in all modes" + (", but XLA drops checks" if self.dropped_checks else "")
         if self.unsupported:
-            yield f"XLA does not support {_list(self.unsupported)}"
-        for mode in self.differing:
-            if not (mode == "XLA" and self.unsupported):
-                yield f"{mode} {self.against(mode)}"
-        if self.vanished and "XLA" not in self.errors:
-            checks = counted(len(self.vanished), "check")
-            yield f"XLA leaves out {checks}: {some(self.vanished, NAMES)}"
-        if self.undecided:
-            yield f"Not decidable: {self.undecided}"
-        if self.agrees:
-            yield self._same()
-        if programs := "graph" in self.outcomes and self["graph"].evidence.programs:
-            yield f"XLA ran {counted(programs, 'program')} in the graph, too"
-        if self.switched_off:
-            yield f"Keras' own `fit` runs it without XLA, because of {_list(self.switched_off)}"
-
-    def _same(self):
-        where = "in all three modes" if len(self.outcomes) == 3 else "as a graph and under XLA"
-        outcomes = self.outcomes.values()
-        changed = list(dict.fromkeys(name for o in outcomes for name in o.state))
-        same = ["result"] if any(holds_something(o.result) for o in outcomes) else []
-        if changed:
-            same += [f"values in {counted(len(changed), 'variable')} ({some(changed, NAMES)})"]
-        return f"The same {' and the same '.join(same)} {where}"
-
-    def _title(self):
-        return f"{self.function}: {self.summary}"
-
-    def _columns(self):
-        return ["", "outcome", f"against {next(iter(self.outcomes))}"]
-
-    def _rows(self):
-        return [[mode, o.short, self.against(mode)] for mode, o in self.outcomes.items()]
+            said = f"XLA does not support {first_of(self.unsupported, 9)}"
+        elif self.differing:
+            said = "; ".join(f"{mode}: {self.against(mode)}" for mode in self.differing)
+        elif self.undecided:
+            said = f"not compared: {self.undecided}"
+        rows = [[mode, o.short, self.against(mode)] for mode, o in self.outcomes.items()]
+        changed = dict.fromkeys(name for o in self.outcomes.values() for name in o.variables)
+        programs = "graph" in self.outcomes and self["graph"].evidence.programs
+        notes = {
+            "Changes variables": changed,
+            "Dropped by XLA": () if "XLA" in self.errors else self.dropped_checks,
+            "Programs of XLA that ran in the graph, too": [programs] if programs else (),
+            "Keras' own `fit` leaves XLA out because of": self.jit_unsupported_layers,
+        }
+        said_too = [f"{words}: {first_of(found)}." for words, found in notes.items() if found]
+        return f"{self.function}: {said}.", ["", "outcome", f"against {first}"], rows, *said_too
 
 
-def check(fn: Callable, /, *args, tolerance: float = TOLERANCE, **kwargs) -> Check:
+def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
     """Call ``fn(*args, **kwargs)`` eagerly, as a graph and compiled, and compare the three.
 
-    fn: a function, method, Keras model, `tf.Module`, `tf.function`, or a SavedModel, of which the
-    folder will do. What is compiled is the Python inside it; options of a `tf.function` are not
-    used, and in eager mode all that it calls runs eagerly. A SavedModel holds no Python, and has no
-    eager mode. NumPy arrays are made tensors first. tolerance: the difference that is allowed,
-    relative to the largest magnitude of each array.
+    It is the first half of `compare`, over three modes of one function: the same equality, and the
+    same variables are part of the result and restored. What is compiled is the Python inside `fn`;
+    options of a `tf.function` are not used, and in eager mode all that it calls runs eagerly. A
+    graph without Python, such as a concrete function, has no eager mode. NumPy arrays are made
+    tensors first. Iterators, tables and files are neither compared nor restored.
 
-    Integers, text and shapes must be the same, and NaN must stand in the same places. Two errors
-    are not compared. Variables that a call changes belong to its result, and have their values
-    again before each mode and afterwards: those that the trace shows and that the Python around
-    `fn` names. What is no variable, such as an iterator, a table or a file, is neither compared nor
-    put back. Where the modes differ and random numbers are drawn, or the graph, called again and
-    traced anew, differs from itself, nothing is said about XLA.
-    Introduced in notebook 02, explained in notebook 08.
+    Args:
+        fn: A function, method, Keras model, `tf.Module`, `tf.function`, or what
+            `tf.saved_model.load` returned.
+        args: Its positional arguments, a tuple.
+        kwargs: Its keyword arguments.
+        tolerance: The relative difference that is allowed, as of `max_difference`; integers, text
+            and shapes must be the same.
 
-    Returns: a `Check`; an error of `fn` is an outcome in it.
-    Raises: TypeError when `fn` cannot be called, or returns what is neither numbers nor text,
-    ValueError for a tolerance that is no number, RuntimeError inside of a `tf.function`.
+    Returns:
+        A `Check`; an error of `fn` is an outcome in it.
 
-    >>> import tensorflow as tf
-    >>> def third(v):
-    ...     return tf.gather(v, [3])
-    >>> found = check(third, tf.constant([1.0, 2.0]))
-    >>> list(found.errors), found["XLA"].result.tolist()
-    (['eager', 'graph'], [2.0])
+    Raises:
+        TypeError: When `fn` cannot be called or `args` is no tuple.
+        ValueError: When `tolerance` is no number.
+        RuntimeError: Inside a `tf.function`.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> def third(v):
+        ...     return tf.gather(v, [3])
+        >>> found = check(third, (tf.constant([1.0, 2.0]),))
+        >>> list(found.errors), found["XLA"].result.tolist()
+        (['eager', 'graph'], [2.0])
     """
     import tensorflow as tf
 
-    check_not_negative("tolerance", tolerance)
+    check_number("tolerance", tolerance, zero=True)
     if not tf.executing_eagerly():
-        raise RuntimeError("check() was called inside of a tf.function: call it from plain Python")
-    fn = resolve(fn)
-    plain, state, trials = python_of(fn), State(), {}
-    call = as_tensors(args), as_tensors(kwargs), state
-    graph = tf.function(plain)
-    with run_functions_eagerly(False):
-        found = _operations(graph, *call)
-        with run_functions_eagerly(True):
-            trials["eager"] = run(plain, *call)
-        trials["graph"] = run(graph, *call)
-        trials["XLA"] = run(tf.function(plain, jit_compile=True), *call)
-        ran = trials["eager"].evidence
-        if holds_no_python(fn) or (ran.graphs and not ran.eager):
-            del trials["eager"]
-        first = next(iter(trials.values()))
-        outcomes = {m: _outcome(trial, first, state, tolerance) for m, trial in trials.items()}
-        layers = layers_of(fn)
-        draws = draws_in(found, layers)
-        later = (run(one, *call) for one in (graph, tf.function(plain)))
-        undecided = _undecided(outcomes, later, draws, state, tolerance)
-    return Check(
-        function=name_of(fn),
-        outcomes=outcomes,
-        unsupported=unsupported_in(found, trials["XLA"].error, layers),
-        switched_off=refused_by_keras(layers),
-        vanished=checks_in(found),
-        draws=draws,
-        undecided=undecided,
-        tolerance=tolerance,
-    )
+        raise RuntimeError("check() was called inside a tf.function: call it from plain Python")
+    call = Call(fn, args, kwargs).with_tensors()
+    plain, state = call.python, State()
 
+    def eagerly(*args, **kwargs):
+        with functions_run_eagerly(True):
+            return plain(*args, **kwargs)
 
-def _operations(graph, args, kwargs, state):
-    """Those of the graph; none where it cannot be traced: then its outcome says why."""
-    try:
-        trace(graph, args, kwargs, state)
-        return list(operations_in(graph.get_concrete_function(*args, **kwargs).graph))
-    except Exception:
-        return []
-
-
-def _outcome(trial, first, state, tolerance):
-    failed = trial.error is not None, first.error is not None
-    if any(failed):
-        return Outcome(**vars(trial), agrees=all(failed))
-    difference = difference_between(trial, first, state, equal_nan=True)
-    return Outcome(**vars(trial), difference=difference, agrees=difference.within(tolerance))
-
-
-def _undecided(outcomes, later, draws, state, tolerance):
-    """Why nothing was compared, or why it says nothing; "". later: the graph, again and anew."""
-    if all(one.error is not None for one in outcomes.values()):
-        return "it fails in every mode, so look at the arguments first"
-    if not any(one.holds_something for one in outcomes.values()):
-        return "it returns nothing and changes no variable"
-    if all(one.agrees or one.difference is None for one in outcomes.values()):
-        return ""
-    if draws:
-        return f"it draws random numbers ({_list(draws)}), each mode perhaps its own"
-    why = differs_from_itself(outcomes["graph"], later, state, tolerance, "its")
-    return f"the graph differs from itself: {why}" if why else ""
-
-
-def _list(places):
-    return ", ".join(place.where for place in places)
-
-
-def _text_of(value):
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_text_of(part)}" for key, part in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "(" + ", ".join(map(_text_of, value)) + ")"
-    array = np.asarray(value)
-    if array.size > ENTRIES:
-        return f"{array.dtype}{list(array.shape)}"
-    return " ".join(np.array2string(array, precision=4, separator=", ").split())
+    compiled = tf.function(plain, jit_compile=True)
+    modes = {"eager": eagerly, "graph": tf.function(plain), "XLA": compiled}
+    calls = {mode: Call(fn, call.args, call.keywords) for mode, fn in modes.items()}
+    with functions_run_eagerly(False):
+        outcomes = first_calls(calls, state)
+        ran = outcomes["eager"].evidence
+        if call.is_concrete or (ran.graphs and not ran.eager):
+            del outcomes["eager"]
+        outcomes, undecided = compare_outcomes(outcomes, tolerance, state)
+        found = []
+        with suppress(Exception):  # a trace that fails is an outcome above
+            found = list(operations_in(calls["graph"].concrete().graph))
+    layers = layers_of(plain)
+    jit_unsupported = (x for x in layers if not getattr(layers[x], "supports_jit", True))
+    unsupported = unsupported_in(found, outcomes["XLA"].error, layers)
+    dropped = dropped_checks_in(found)
+    drawn = {kind for one in outcomes.values() for kind in one.evidence.random_ops}
+    facts = unsupported, tuple(jit_unsupported), dropped, tuple(sorted(drawn))
+    return Check(call.name, outcomes, *facts, undecided, tolerance)

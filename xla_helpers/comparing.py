@@ -1,210 +1,146 @@
-"""Compare candidates: equal results first, then speed, in turns, with an interval."""
+"""Measure one function; compare several: equal results first, then speed, in turns."""
 
 import math
 import random
 import time
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
-from .agreement import TOLERANCE
-from .comparisons import Comparison, ComparisonError
-from .errors import headline
-from .ratios import median_ratio
-from .state import State
-from .tables import some
-from .targets import is_traced, python_of, resolve
-from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block
-from .trials import difference_between, differs_from_itself, run, trace
-from .validation import check_count, check_not_negative, check_positive
+from .calls import Call, State
+from .comparisons import Comparison, ComparisonError, median_ratio
+from .differences import TOLERANCE
+from .errors import check_number, headline
+from .outcomes import compare_outcomes, first_calls, have_own_variables
+from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block, timed
 
-NARROW = 0.05  # width of an interval beside its ratio, at which there are rounds enough
-BUDGET = 2.0  # seconds for rounds beyond those that were asked for
+NARROW = 0.05  # width of an interval relative to its ratio at which there are rounds enough
+
+
+def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> Measurement:
+    """Time ``fn(*args, **kwargs)``: its first call alone, then a block of calls in each round.
+
+    The device has finished when the clock is read, and the garbage collector rests meanwhile. The
+    first call of a `tf.function` includes its trace; to see it compile, pass one that is new.
+    Variables are restored afterwards as by `compare`.
+
+    Args:
+        fn: Anything that can be called.
+        args: Its positional arguments, a tuple.
+        kwargs: Its keyword arguments.
+        label: The name shown, by default the function's.
+        rounds: Samples to take; each lasts about `BLOCK_SECONDS`, by enough calls in it.
+
+    Returns:
+        A `Measurement`, in seconds per call.
+
+    Raises:
+        TypeError: When `fn` cannot be called or `args` is no tuple.
+        ValueError: When `rounds` is no whole number above zero.
+        Exception: Whatever `fn` raises.
+
+    Example:
+        >>> measured = measure(sum, ([1, 2, 3],), rounds=5)
+        >>> measured.label, len(measured.samples)
+        ('sum', 5)
+    """
+    check_number("rounds", rounds, whole=True)
+    call, state = Call(fn, args, kwargs), State()
+    traced = state.trace(call)
+    try:
+        first, _ = timed(call)
+        calls = calibrate(call)
+        samples = [time_block(call, calls) for _ in range(rounds)]
+    finally:
+        state.restore()
+    return Measurement(label or call.name, traced + first, tuple(samples), calls)
 
 
 def compare(
-    candidates: Mapping[str, Callable],
-    *args,
-    rounds: int = ROUNDS,
-    tolerance: float = TOLERANCE,
-    block: float = BLOCK_SECONDS,
-    budget: float = BUDGET,
-    strict: bool = True,
-    clock: Callable[[], float] = time.perf_counter,
-    **kwargs,
-) -> Comparison:
+    candidates: Mapping[str, Callable], args=(), kwargs=None, *, rounds=ROUNDS,
+    tolerance=TOLERANCE, block=BLOCK_SECONDS, budget=2.0, strict=True, clock=time.perf_counter
+) -> Comparison:  # fmt: skip
     """Check that all candidates agree on ``(*args, **kwargs)``, then time them in turns.
 
-    candidates: label to whatever can be called, for a SavedModel its folder; the first is the
-    baseline. Each is called once alone (the first call, whose result is checked as by
-    `largest_difference`), then all in rounds, in an order drawn anew for each, so that drift hits
-    all alike. Variables that candidates change belong to their results, unless each changes its
-    own. They are found where a graph uses them, where Python names them, or among the arguments,
-    and have their values again before the next call, before each block, and in the end.
+    Each candidate is traced, called alone (the first call), and called again for what it runs. Then
+    all are timed in rounds, in an order drawn anew for each, so that drift hits all alike. The
+    first candidate that starts a graph, otherwise the baseline, is the control: it is timed twice
+    in each round, and a ratio as close to 1 as its own is not significant.
 
-    The first candidate that starts a graph, otherwise the baseline, is the control: it is timed
-    twice in each round, and a ratio as close to 1 as its own is not clear. Where it differs from
-    itself, called again or traced anew, or where random numbers are drawn, no result is called
-    different.
+    The variables that a trace uses (`concrete.graph.variables`), and those among the arguments,
+    belong to the result, and have their values again before each call, before each block, and in
+    the end. Plain Python of tensors, of arrays, or without arguments is traced for that, without
+    AutoGraph, unless a `tf.function` of the same Python is a candidate. What is not traced, or
+    cannot be, and what Python callbacks touch, is not restored.
+    Where a candidate differs from itself when called again, or random numbers are drawn, no result
+    is called different.
 
-    rounds: samples for each candidate, at least; fewer than six give no interval. tolerance: the
-    relative difference that is allowed. block: about the seconds that a sample lasts, by enough
-    calls in it. budget: seconds for further rounds, where an interval is then wider than 5 % of its
-    ratio. strict: whether a candidate that fails is an error in the end, or only recorded. clock:
-    gives the seconds of the rounds. An argument that has the name of an option must be bound
-    beforehand, by `functools.partial`. Introduced in notebook 01.
+    Args:
+        candidates: Label to function; the first is the baseline.
+        args: Positional arguments of all, a tuple.
+        kwargs: Keyword arguments of all.
+        rounds: Samples for each candidate, at least; fewer than six give no interval.
+        tolerance: The relative difference of results that is allowed, as of `max_difference`.
+        block: Seconds that a sample lasts, about, by enough calls in it.
+        budget: Seconds for further rounds, where an interval is wider than 5 % of its ratio.
+        strict: Whether a candidate that fails is an error in the end, or only recorded.
+        clock: Gives the seconds of the rounds.
 
-    Returns: a `Comparison`, in seconds per call.
-    Raises: ComparisonError after the others were measured, when a candidate raised, gave NaN or
-    gave another result; ValueError or TypeError for arguments that make no sense.
+    Returns:
+        A `Comparison`, in seconds per call.
 
-    >>> import numpy as np
-    >>> x = np.arange(1000.0)
-    >>> comparison = compare({"loop": lambda x: sum(x), "NumPy": np.sum}, x, rounds=7)
-    >>> list(comparison.measurements), comparison.differences["NumPy"].size
-    (['loop', 'NumPy'], 0.0)
-    >>> comparison.ratio("NumPy").value > 1
-    True
+    Raises:
+        ComparisonError: After the others were measured, when a candidate raised or gave another
+            result.
+        TypeError, ValueError: For arguments that make no sense.
+
+    Example:
+        >>> import numpy as np
+        >>> x = np.arange(1000.0)
+        >>> found = compare({"loop": lambda x: sum(x), "NumPy": np.sum}, (x,), rounds=7)
+        >>> list(found.measurements), found.differences["NumPy"].size
+        (['loop', 'NumPy'], 0.0)
+        >>> found.ratio("NumPy").value > 1
+        True
     """
-    check_count("rounds", rounds)
-    check_positive("block", block)
-    check_not_negative("budget", budget)
-    check_not_negative("tolerance", tolerance)
-    if not isinstance(candidates, Mapping):
-        raise TypeError(
-            f"`candidates` is {type(candidates).__name__}: give a dict, label to function"
-        )
+    check_number("rounds", rounds, whole=True)
+    check_number("block", block)
+    check_number("budget", budget, zero=True)
+    check_number("tolerance", tolerance, zero=True)
     state = State()
-    first = _FirstCalls({str(label): fn for label, fn in candidates.items()}, args, kwargs, state)
-    first.compare_results(tolerance)
+    calls = {str(label): Call(fn, args, kwargs) for label, fn in candidates.items()}
+    outcomes = first_calls(calls, state)
+    failures = {x: headline(one.error) for x, one in outcomes.items() if one.error is not None}
+    good = {label: one for label, one in outcomes.items() if one.error is None}
+    good, undecided = compare_outcomes(good, tolerance, state)
+    reference = next(iter(good), "")
+    if not undecided:
+        unlike = {label: one.difference for label, one in good.items() if not one.agrees}
+        why = f"differs from {reference} by more than {tolerance:.2g}, in "
+        failures |= {label: f"{why}{difference}" for label, difference in unlike.items()}
+    ready = {label: call for label, call in calls.items() if label not in failures}
+    graphs = (label for label in ready if good[label].evidence.graphs)
+    race = _Race(ready, next(graphs, next(iter(ready), "")), failures, state, block, clock)
     try:
-        race = _Race(first.calls, first.control, first.failures, state, block, clock)
         race.run(rounds, budget)
     finally:
-        state.put_back()
-    measurements = {
-        label: Measurement(label, first.trials[label].seconds, tuple(samples), race.calls[label])
-        for label, samples in race.samples.items()
-    }
-    control = measurements.get(race.control)
-    comparison = Comparison(
-        measurements,
-        first.differences,
-        first.failures,
-        tolerance,
-        evidence={label: trial.evidence for label, trial in first.trials.items()},
-        control=control and replace(control, samples=tuple(race.again)),
-        undecided=first.undecided,
-        remarks=first.remarks,
+        state.restore()
+    raced = race.samples.items()
+    rows = {x: Measurement(x, good[x].seconds, tuple(s), race.calls[x]) for x, s in raced}
+    control = rows.get(race.control)
+    control = control and replace(control, samples=tuple(race.again))
+    differences = (
+        {} if undecided else {x: one.difference for x, one in good.items() if one.difference}
     )
-    if comparison.failures and strict:
+    ran = {label: one.evidence for label, one in outcomes.items()}
+    own = any(have_own_variables(one, good[reference]) for one in good.values())
+    comparison = Comparison(
+        rows, differences, failures, tolerance, ran, control, undecided, own_variables=own
+    )
+    if failures and strict:
         raise ComparisonError(comparison)
     return comparison
-
-
-class _FirstCalls:
-    """What the first call of each candidate did, and how far the results differ.
-
-    trials: label to what it did. failures: label to why it is not timed. differences, undecided,
-    remarks: as in a `Comparison`.
-    """
-
-    def __init__(self, candidates, args, kwargs, state):
-        """All are traced before any is called: a trace may make variables that others use."""
-        self._given, self._state = (args, kwargs, state), state
-        self._functions, self.trials, self.failures = {}, {}, {}
-        self.differences, self.undecided, self.remarks = {}, "", ()
-        traced = {}
-        for label, candidate in candidates.items():
-            with _noted(self.failures, label):
-                fn = resolve(candidate)
-                traced[label] = fn, trace(fn, *self._given)
-        for label, (fn, seconds) in traced.items():
-            with _noted(self.failures, label):
-                trial = run(fn, *self._given)
-                if trial.error is not None:
-                    raise trial.error
-                self.trials[label] = replace(trial, seconds=seconds + trial.seconds)
-                self._functions[label] = fn
-
-    @property
-    def calls(self):
-        args, kwargs, _ = self._given
-        labels = [label for label in self.trials if label not in self.failures]
-        return {label: partial(self._functions[label], *args, **kwargs) for label in labels}
-
-    @property
-    def control(self):
-        """The label of the first that starts a graph, otherwise of the first; None for none."""
-        graphs = (label for label in self.calls if self.trials[label].evidence.graphs)
-        return next(graphs, next(iter(self.calls), None))
-
-    def compare_results(self, tolerance):
-        trials, state = self.trials, self._state
-        if not any(trial.holds_something for trial in trials.values()):
-            self.undecided = "Results were not compared: there are none."
-            return
-        reference, first = next(iter(trials.items()))
-        found = {label: _difference(trial, first, state) for label, trial in trials.items()}
-        too_large = {label: one for label, one in found.items() if not one.within(tolerance)}
-        if too_large and (why := self._why_nothing_is_said(tolerance)):
-            self.undecided = f"Results were not compared: {why}."
-            return
-        self.differences = found
-        self.failures |= {x: _why(one, reference, tolerance) for x, one in too_large.items()}
-        changed = dict.fromkeys(name for trial in trials.values() for name in trial.state)
-        if any(_have_their_own(trial, first) for trial in trials.values()):
-            self.remarks = ("Variables that each candidate has for itself were not compared.",)
-        elif changed and len(trials) > 1:
-            self.remarks = (f"Variables compared: {some(list(changed), 3)}.",)
-
-    def _why_nothing_is_said(self, tolerance):
-        """Why other results say nothing of a candidate; "" when they do say something."""
-        label = self.control
-        fn, first = self._functions[label], self.trials[label]
-        later = (run(one, *self._given) for one in (fn, _anew(fn)))
-        why = differs_from_itself(first, later, self._state, tolerance, f"{label}'s")
-        drawn = {kind for trial in self.trials.values() for _, kind in trial.evidence.draws}
-        return why or (f"random numbers are drawn ({', '.join(sorted(drawn))})" if drawn else "")
-
-
-@contextmanager
-def _noted(failures, label):
-    """What a reader's function raises ends the block, and is why its candidate failed."""
-    try:
-        yield
-    except Exception as error:
-        failures[label] = headline(error)
-
-
-def _difference(trial, first, state):
-    if _have_their_own(trial, first):
-        trial, first = replace(trial, state={}), replace(first, state={})
-    return difference_between(trial, first, state)
-
-
-def _have_their_own(trial, first):
-    """Whether both changed variables, and none of them is the same one."""
-    return bool(trial.state and first.state) and not trial.state.keys() & first.state.keys()
-
-
-def _why(difference, reference, tolerance):
-    words = f"its {difference.place} {difference.against(f'that of {reference!r}')}"
-    allowed = f", more than `tolerance` = {tolerance:.2g}"
-    endings = {"numbers": allowed, "NaN": ", and NaN equals nothing: give other arguments"}
-    return words + endings.get(difference.reason, "")
-
-
-def _anew(fn):
-    """The same function, traced anew; what is no `tf.function`, as it is."""
-    if not is_traced(fn):
-        return fn
-    import tensorflow as tf
-
-    return tf.function(python_of(fn), jit_compile=getattr(fn, "_jit_compile", None))
 
 
 class _Race:
@@ -216,13 +152,13 @@ class _Race:
     """
 
     def __init__(self, candidates, control, failures, state, block, clock):
-        self.samples = {label: [] for label in candidates}
-        self.control, self.again, self.calls = control, [], {}
-        self._candidates, self._failures = candidates, failures
-        self._state, self._clock = state, clock
+        self.samples: dict[str, list[float]] = {label: [] for label in candidates}
+        self.control, self.again = control, []
+        self.calls: dict[str, int] = {}
+        self._candidates, self._failures, self._state = candidates, failures, state
+        self._clock, self._shuffle = clock, random.Random(0).shuffle  # always the same orders
         self._lanes = [*self.samples.items(), (control, self.again)]
-        self._shuffle = random.Random(0).shuffle  # always the same orders
-        self._moved = set()  # names of variables that a candidate changes
+        self._moved: set[str] = set()  # names of variables that a candidate changes
         for label in candidates:
             calls = self._attempt(label, calibrate, block)
             self.calls[label] = calls and self._in_step(calls)
@@ -236,7 +172,7 @@ class _Race:
         """
         for _ in range(rounds):
             self._round()
-        end = self._clock() + (0 if self._narrow() else budget)
+        end = self._clock() + (0 if self._is_narrow() else budget)
         while self.samples and self._clock() < end:
             self._round()
 
@@ -255,14 +191,17 @@ class _Race:
         first = next(filter(None, self.calls.values()), calls)
         return max(1, round(first * 4.0 ** round(math.log(calls / first, 4))))
 
-    def _narrow(self):
+    def _is_narrow(self):
         first, *others = self.samples.values() or [[]]
         ratios = [median_ratio(np.divide(first, other)) for other in others]
         return all(r.high - r.low <= NARROW * r.value for r in ratios)
 
     def _attempt(self, label, act, amount):
         """What `act` gives for a candidate; None when it raises, and leaves."""
-        self._state.put_back(self._moved)
-        with _noted(self._failures, label):
+        self._state.restore(self._moved)
+        try:
             return act(self._candidates[label], amount, self._clock)
-        del self.samples[label]
+        except Exception as error:  # whatever a reader's function raises
+            self._failures[label] = headline(error)
+            del self.samples[label]
+            return None

@@ -1,146 +1,64 @@
-"""The operations of a graph: checks, draws, and what XLA has no code for."""
+"""The operations of a graph, and the Keras layers in which they stand."""
 
+import inspect
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .errors import UNSUPPORTED
-from .layers import layer_at
 
-VANISHING = {"Assert", "CheckNumerics"}
-"""Operations that TensorFlow runs as checks and that XLA replaces by nothing."""
-
+KNOWN = tomllib.loads((Path(__file__).parent / "data/operations.toml").read_text("utf-8"))
+NOT_KERNELS, HOLDERS, DROPPED, ABORTING = (
+    frozenset(KNOWN[kind].split()) for kind in ("not_kernels", "holders", "dropped", "aborting")
+)
 GUARD = re.compile(r"(/Assert)*(/AssertGuard/Assert)?$")  # what TensorFlow adds to a check's name
 
-DRAWS = frozenset(
-    """
-    AllCandidateSampler FixedUnigramCandidateSampler LearnedUnigramCandidateSampler
-    LogUniformCandidateSampler Multinomial ParameterizedTruncatedNormal RandomCrop RandomGamma
-    RandomIndexShuffle RandomPoisson RandomPoissonV2 RandomShuffle RandomStandardNormal
-    RandomUniform RandomUniformInt SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
-    StatefulRandomBinomial StatefulStandardNormal StatefulStandardNormalV2
-    StatefulTruncatedNormal StatefulUniform StatefulUniformInt StatelessMultinomial
-    StatelessParameterizedTruncatedNormal StatelessRandomBinomial StatelessRandomGammaV2
-    StatelessRandomGammaV3 StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomPoisson
-    StatelessRandomUniform StatelessRandomUniformInt StatelessRandomUniformIntV2
-    StatelessRandomUniformV2 StatelessSampleDistortedBoundingBox StatelessShuffle
-    StatelessTruncatedNormal StatelessTruncatedNormalV2 ThreadUnsafeUnigramCandidateSampler
-    TruncatedNormal UniformCandidateSampler
-    """.split()
+RANDOM = re.compile(
+    r"(?!.*(Dataset|GetAlg|GetKeyCounter|FullInt))\w*(Random|Multinomial|CandidateSampler|TruncatedNormal"
+    r"|StandardNormal|StatefulUniform|SampleDistorted|StatelessShuffle)\w*"
 )
-"""Operations that draw what a reader asked for, without those that only prepare a seed."""
-
-MENDS = {
-    r"Print(V2)?|StringFormat": "print outside of the compiled function, from what it returns",
-    r"EagerPyFunc|PyFunc\w*": (
-        "write it with TensorFlow's operations, or call it before or after the compiled function"
-    ),
-    r"\w*LookupTable\w*|\w*Hash(Table|Bucket)\w*": (
-        "look it up outside of the compiled function, and pass numbers"
-    ),
-    r"ReadFile|(Decode|Encode|Parse|Resize|CropAndResize|Adjust|ImageProjectiveTransform)\w*": (
-        "do it in the data pipeline, before the compiled function"
-    ),
-    r"_Arg|_Retval|\w*VariableOp|\w*String\w*|Unicode\w*|\w*Regex\w*|Substr|ReduceJoin": (
-        "leave text outside of the compiled function, and pass numbers: XLA knows no text"
-    ),
-    r"\w+": "call it before or after the compiled function, or write it with other operations",
-}
-"""What to write instead of an operation that XLA has no code for: the first that fits."""
-
-OUT_OF_THE_MODEL = (
-    "while the model holds it, Keras compiles none of the model with XLA: do it in the data "
-    "pipeline or before the model; if it has weights to learn, compile the parts around it yourself"
-)
-
-OF_TEXT = {"_Arg": "text or a table as an argument", "_Retval": "text as a result"}
-"""Operations that XLA has code for and refuses all the same, because of what they hold."""
+"""Operations that draw random numbers, without those that only prepare a seed."""
 
 LIBRARY = re.compile(r"/lib(64)?/python3(\.\d+)?/")  # where Python and its packages are installed
-HERE = f"{Path(__file__).parent}/"
+NUMBER = re.compile(r"_\d+$")  # what TensorFlow adds to a name that is taken
 
 
-class Found(NamedTuple):
+class Operation(NamedTuple):
     """An operation that a graph can reach: its name in the whole, its type, TensorFlow's object."""
 
     name: str
     type: str
-    op: object
+    op: Any
 
 
 @dataclass(frozen=True)
 class Place:
     """An operation as its reader knows it, or a layer because of which Keras leaves XLA out.
 
-    operation: its type, or the class of the layer. layer: the path of the layer in which it stands,
-    or "". line: the reader's line that made it, such as ``model.py, line 12 in step``, or "".
-    mend: what to write instead of what is refused; else "".
+    Attributes:
+        operation: Its type, or the class of the layer.
+        layer: The path of the layer in which it stands, or "".
+        line: The reader's line that made it, such as ``model.py, line 12 in step``, or "".
+        fix: What to write instead of an operation that XLA refuses, or "".
     """
 
     operation: str
     layer: str = ""
     line: str = ""
-    mend: str = ""
+    fix: str = ""
 
-    @property
-    def where(self) -> str:
-        """The operation with its layer and line, in words."""
+    def __str__(self):
         inside = f" in {self.layer}" if self.layer else ""
         return f"{self.operation}{inside}{f' ({self.line})' if self.line else ''}"
 
-    def __str__(self):
-        return f"{self.where}: {self.mend}" if self.mend else self.where
 
-
-def checks_in(found: Iterable[Found]) -> tuple[str, ...]:
-    """The names of the checks among operations, without what TensorFlow adds to them."""
-    names = (one.name for one in found if one.type in VANISHING)
-    return tuple(dict.fromkeys(GUARD.sub("", name) or name for name in names))
-
-
-def draws_in(found: Iterable[Found], layers: Mapping[str, object]) -> tuple[Place, ...]:
-    """The operations that draw random numbers, each once in a layer; `layers` as of `layers_of`."""
-    return _places([one for one in found if one.type in DRAWS], layers)
-
-
-def unsupported_in(
-    found: Iterable[Found], error: Exception | None, layers: Mapping[str, object]
-) -> tuple[Place, ...]:
-    """What the error names, then what else of the graph has no kernel for XLA.
-
-    Nothing after an error that names none, because XLA leaves out what no result needs; but a
-    NotImplementedError says that XLA was not asked. The registry of kernels is full only once XLA
-    has been asked to compile something.
-    """
-    named = UNSUPPORTED.findall(str(error))
-    if not named and not isinstance(error, NotImplementedError):
-        return ()
-    refused = [one for one in found if one.type in named or _has_no_kernel(one.type)]
-    nowhere = sorted({*named} - {one.type for one in refused})
-    return tuple(map(_mended, (*map(Place, nowhere), *_places(refused, layers))))
-
-
-def refused_by_keras(layers: Mapping[str, object]) -> tuple[Place, ...]:
-    """The layers because of which `compile` of Keras leaves XLA out, for all of their model.
-
-    A `tf.function` around the model with ``jit_compile=True`` does not ask them.
-    """
-    return tuple(
-        Place(type(layer).__name__, path, mend=OUT_OF_THE_MODEL)
-        for path, layer in layers.items()
-        if not getattr(layer, "supports_jit", True)
-    )
-
-
-def operations_in(graph, path: str = "") -> Iterator[Found]:
-    """Every operation that a graph can reach, bodies of loops, branches and calls too.
-
-    path: what stands before the names.
-    """
+def operations_in(graph, path: str = "") -> Iterator[Operation]:
+    """Each operation that a graph can reach, in bodies of loops, branches and functions too."""
     for op in graph.get_operations():
-        yield Found(path + op.name, op.type, op)
+        yield Operation(path + op.name, op.type, op)
         for body in _called_by(op):
             # The body of a loop names its operations after the loop, a function does not.
             named_after = any(x.name.startswith(f"{op.name}/") for x in body.get_operations())
@@ -158,18 +76,37 @@ def _called_by(op):
                     yield function.graph
 
 
-def _places(found, layers):
-    """The first operation of each type in each layer."""
-    first = {}
+def dropped_checks_in(found: Iterable[Operation]) -> tuple[str, ...]:
+    """The names of the checks among operations, without what TensorFlow adds to them."""
+    names = (one.name for one in found if one.type in DROPPED)
+    return tuple(dict.fromkeys(GUARD.sub("", name) or name for name in names))
+
+
+def unsupported_in(found, error, layers) -> tuple[Place, ...]:
+    """The operations that an error names, then all others of the graph without a kernel for XLA.
+
+    None after an error that names none, because XLA leaves out what no result needs; but a
+    NotImplementedError says that XLA was not asked. The registry of kernels is full only once XLA
+    has compiled something.
+    """
+    named = UNSUPPORTED.findall(str(error))
+    if not named and not isinstance(error, NotImplementedError):
+        return ()
+    places: dict = {}  # of the first operation of each type in each layer
     for one in found:
-        first.setdefault((one.type, layer_at(one.name, layers) or ""), one)
-    return tuple(Place(*place, _line_of(one.op)) for place, one in first.items())
+        if one.type in named or _has_no_kernel(one.type):
+            where = one.type, layer_at(one.name, layers) or ""
+            places.setdefault(where, Place(*where, _line_of(one.op)))
+    nowhere = sorted({*named} - {kind for kind, _ in places})
+    return tuple(map(_with_fix, [*map(Place, nowhere), *places.values()]))
 
 
 def _line_of(op):
     """The reader's line; "" where a graph was loaded, which remembers none."""
     for frame in reversed(op.traceback or ()):
-        if frame.filename.startswith(HERE):  # who called a helper made no operation
+        if frame.filename.startswith(
+            f"{Path(__file__).parent}/"
+        ):  # who called a helper made no operation
             break
         if not LIBRARY.search(frame.filename):
             file = Path(frame.filename)
@@ -178,10 +115,10 @@ def _line_of(op):
     return ""
 
 
-def _mended(place):
-    kind = place.operation
-    mend = next(mend for kinds, mend in MENDS.items() if re.fullmatch(kinds, kind))
-    return replace(place, operation=OF_TEXT.get(kind, kind), mend=mend)
+def _with_fix(place):
+    fits = (kinds for kinds in KNOWN["fixes"] if re.fullmatch(kinds, place.operation))
+    name = KNOWN["names"].get(place.operation, place.operation)
+    return replace(place, operation=name, fix=KNOWN["fixes"][next(fits)])
 
 
 def _has_no_kernel(operation):
@@ -190,3 +127,75 @@ def _has_no_kernel(operation):
     registered = kernels.get_registered_kernels_for_op(operation).kernel
     known = any(re.fullmatch(r"XLA_\w+_JIT", kernel.device_type) for kernel in registered)
     return not known and operation != "Placeholder"
+
+
+def layers_of(fn: Callable) -> dict[str, Any]:
+    """Find the Keras layers of a model, or of the models that a function names.
+
+    A path is made of names, such as ``augmentation/random_zoom``; the name of a model that is alone
+    at the top is left out. Models are not listed, their layers are, and so is a layer that holds
+    others, which may do work of its own. Of two layers with one path the first is listed.
+
+    Args:
+        fn: A model, a layer, a method of one, or a function that reads one from its closure or from
+            a global name. Lists of models, and functions that it calls, are not searched.
+
+    Returns:
+        Path to layer, in the order in which models hold them.
+
+    Example:
+        >>> import keras
+        >>> inner = keras.Sequential([keras.layers.Rescaling(2, name="double")], name="inner")
+        >>> list(layers_of(keras.Sequential([inner, keras.layers.Flatten(name="row")])))
+        ['inner/double', 'row']
+    """
+    python = inspect.unwrap(fn)
+    named: list[Any] = [fn, python, *(getattr(x, "__self__", None) for x in (fn, python))]
+    if inspect.isfunction(python):
+        read = inspect.getclosurevars(python)
+        named += [*read.nonlocals.values(), *read.globals.values()]
+    reached = {id(x): x for x in named if hasattr(type(x), "_flatten_layers")}
+    held = {id(part) for x in reached.values() for part in x._flatten_layers(include_self=False)}
+    tops = [x for x in reached.values() if id(x) not in held]
+    found: dict[str, Any] = {}
+    for top in tops:
+        _add(found, "" if len(tops) == 1 and hasattr(top, "train_step") else top.name, top)
+    return found
+
+
+def _add(found, path, layer):
+    """Add a layer and those that it holds, or those of a model."""
+    if not hasattr(layer, "train_step"):  # no model
+        found.setdefault(path, layer)
+    for part in layer._flatten_layers(include_self=False, recursive=False):
+        if type(part).__name__ != "InputLayer":
+            _add(found, f"{path}/{part.name}".lstrip("/"), part)
+
+
+def layer_at(name: str, layers: Mapping[str, Any]) -> str | None:
+    """The path of the innermost layer in which an operation of this name stands; None outside all.
+
+    Keras 3 until 3.15 opens two scopes a call, and the work is in the second, to which TensorFlow
+    adds a number: `dense_1` is ``dense_1_1``.
+
+    >>> import keras
+    >>> layer_at("model_1/dense_1_1/MatMul", {"dense_1": keras.layers.Dense(1)})
+    'dense_1'
+    """
+    scopes = name.split("/")[:-1]
+    if any(map(_opens_two_scopes, layers.values())):
+        scopes = [NUMBER.sub("", scope) for scope in scopes if NUMBER.search(scope)]
+    inside = [path for path in layers if _in_order(path.split("/"), iter(scopes))]
+    return max(inside, key=lambda path: path.count("/"), default=None)
+
+
+def _in_order(parts, scopes):
+    return all(part in scopes for part in parts)  # each one behind the one before
+
+
+def _opens_two_scopes(layer):
+    if not hasattr(layer, "path"):  # Keras 2
+        return False
+    import keras
+
+    return tuple(map(int, keras.__version__.split(".")[:2])) < (3, 16)

@@ -1,46 +1,27 @@
 """What a function runs, as data: what was traced, the kernels that run, the bytes they move."""
 
-import inspect
 import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from .operations import operations_in
-from .state import variables_kept
-from .tables import Bytes, Table, counted, format_bytes
-from .targets import is_traced, resolve
+from .calls import Call, variables_restored
+from .operations import HOLDERS, NOT_KERNELS, operations_in
+from .tables import Table, counted, format_si
 
-NOT_KERNELS = frozenset(
-    """
-    parameter constant tuple get-tuple-element bitcast after-all
-
-    Placeholder Const Identity IdentityN NoOp ReadVariableOp StopGradient PreventGradient
-    Shape ShapeN Size Rank Reshape Squeeze ExpandDims
-    Enter Exit NextIteration LoopCond Merge Switch _SwitchN
-    _Arg _DeviceArg _EagerConst _Retval _Send _Recv _HostSend _HostRecv
-    """.split()
-)
-"""Instructions of XLA, then operations of TensorFlow, that are names for values and no work."""
-
-HOLDERS = frozenset(
-    """
-    PartitionedCall StatefulPartitionedCall While StatelessWhile If StatelessIf Case StatelessCase
-    call while conditional
-    """.split()
-)
-"""Operations, then instructions of XLA, that only hold others: the work is theirs."""
-
-CONTROL_FLOW = HOLDERS - {"call"} | {"Switch", "_SwitchN"}
-"""Instructions and operations because of which others may run often, or not at all."""
+ITSELF = "inspect that function itself, whose kernels cannot be seen from outside"
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One piece of work: its name, and the operations it does.
+    """One piece of work.
 
-    bytes_read, bytes_written: of all arrays that it reads and writes each time it runs; None where
-    some cannot be known, because a shape is unknown or it holds text.
+    Attributes:
+        name: Its name.
+        operations: The operations that it does.
+        bytes_read, bytes_written: Of all arrays that it reads and writes each time it runs; None
+            where some cannot be known, because a shape is unknown or it holds text.
     """
 
     name: str
@@ -51,88 +32,79 @@ class Kernel:
 
 @dataclass(frozen=True, repr=False)
 class Program(Table):
-    """What a function runs in one mode ("eager", "graph" or "XLA").
+    """What a function runs in one mode.
 
-    kernels: what runs. traced: the operations of the graph as it was traced, before TensorFlow or
-    XLA joined, replaced or removed any; none for eager, where nothing is traced. control_flow: True
-    where there may be a loop or a condition: how often kernels run, and whether, is not known.
+    Attributes:
+        mode: "eager", "graph" or "XLA".
+        kernels: What runs.
+        traced: The operations of the graph as it was traced, before TensorFlow or XLA joined,
+            replaced or removed any; none for eager, where nothing is traced.
     """
 
     mode: str
     kernels: tuple[Kernel, ...]
     traced: tuple[Kernel, ...] = ()
-    control_flow: bool = False
 
     @property
     def bytes(self) -> int | None:
-        """Bytes that all kernels read and write, each once; None where some cannot be known."""
+        """Bytes that all kernels read and write; None where loops or shapes are unknown."""
         return _sum(count for k in self.kernels for count in (k.bytes_read, k.bytes_written))
 
-    def _title(self):
+    def _parts(self):
         kernels = counted(len(self.kernels), "kernel")
         if self.mode != "eager":
             kernels = f"{counted(len(self.traced), 'operation')} traced, {kernels}"
-        verbs = "runs and moves" if len(self.kernels) == 1 else "run and move"
-        moved = "bytes that are not all known" if self.bytes is None else format_bytes(self.bytes)
-        often = ", if each runs once" if self.control_flow else ""
-        return f"{self.mode}: {kernels} {verbs} {moved}{often}."
-
-    def _columns(self):
-        return ["kernel", "operations", "reads", "writes"]
-
-    def _rows(self):
-        for k in self.kernels:
-            moved = _shown(k.bytes_read), _shown(k.bytes_written)
-            yield [k.name, " + ".join(k.operations), *moved]
+        title = f"{self.mode}: {kernels}, bytes moved: {_shown(self.bytes)}."
+        rows = [
+            [k.name, " + ".join(k.operations), _shown(k.bytes_read), _shown(k.bytes_written)]
+            for k in self.kernels
+        ]
+        return title, ["kernel", "operations", "reads", "writes"], rows
 
 
-def inspect_program(fn: Callable, /, *args, **kwargs) -> Program:
+def inspect_program(fn: Callable, args=(), kwargs=None) -> Program:
     """List the kernels that ``fn(*args, **kwargs)`` runs, and the operations that were traced.
 
     A plain function runs eagerly: each operation is a kernel, observed while it runs. A
-    `tf.function` or a SavedModel runs a graph. TensorFlow rewrites it first: Grappler, its
-    optimiser of graphs, removes and joins operations, and on x86 processors oneDNN takes over
-    some, whose names then begin with ``_Mkl``. The kernels are what is left. One with
-    ``jit_compile=True`` runs what XLA made of it: the instructions of the optimised HLO. In both,
-    the kernels of a loop's body and of all branches stand there once, and what shapes a loop in a
-    graph hands on is not known.
+    `tf.function` runs a graph. TensorFlow rewrites it first: Grappler, its optimiser of graphs,
+    removes and joins operations, and on x86 processors oneDNN takes over some, whose names then
+    begin with ``_Mkl``. The kernels are what is left. One with ``jit_compile=True`` runs what XLA
+    made of it: the instructions of the optimised HLO. In both, the kernels of a loop's body and of
+    all branches are listed once.
 
-    Bytes assume that a kernel reads each array once and writes each result once; what it does
-    to a variable in place is not counted. Operations that only rename or reshape are no kernels.
-    To look, the function is called, and its variables have their values again; what XLA compiles is
-    compiled and not called. Introduced in notebook 01.
+    Bytes assume that a kernel reads each array once and writes each result once; what it does to a
+    variable in place is not counted. Operations that only rename or reshape are no kernels. To
+    look, the function is called, and variables are restored as by `compare`; what XLA compiles is
+    not called.
 
-    Returns: a `Program`, sizes in bytes.
-    Raises: ValueError for what XLA refuses, such as a shape that is not static; TypeError when `fn`
-    cannot be called, or calls a graph or a compiled function, which must be inspected itself.
+    Args:
+        fn: A function, a `tf.function`, or what `tf.saved_model.load` returned.
+        args: Its positional arguments, a tuple.
+        kwargs: Its keyword arguments.
 
-    >>> import tensorflow as tf
-    >>> program = inspect_program(lambda x: tf.tanh(x) + x, tf.ones([1024]))
-    >>> program.mode, [kernel.operations for kernel in program.kernels], program.bytes
-    ('eager', [('Tanh',), ('AddV2',)], 20480)
+    Returns:
+        A `Program`, sizes in bytes.
+
+    Raises:
+        ValueError: For what XLA refuses, such as a shape that is not static.
+        TypeError: When `fn` cannot be called, or calls a graph or a compiled function, which must
+            be inspected itself.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> program = inspect_program(lambda x: tf.tanh(x) + x, (tf.ones([1024]),))
+        >>> program.mode, [kernel.operations for kernel in program.kernels], program.bytes
+        ('eager', [('Tanh',), ('AddV2',)], 20480)
     """
-    fn = resolve(fn)
-    if hasattr(fn, "function_def"):  # a graph without Python
-        return _of_graph(fn, args, kwargs)
-    if not is_traced(fn):
-        return _of_eager(fn, args, kwargs)
-    args, kwargs = with_defaults(fn, args, kwargs)
-    if getattr(fn, "_jit_compile", None):
-        return _of_xla(fn, args, kwargs)
-    return _of_graph(fn.get_concrete_function(*args, **kwargs), args, kwargs)
+    call = Call(fn, args, kwargs)
+    if not (call.is_traced or call.is_concrete):
+        return _of_eager(call)
+    if getattr(call.func, "_jit_compile", None):
+        return _of_xla(call)
+    return _of_graph(call if call.is_concrete else call.with_defaults())
 
 
-def with_defaults(fn, args, kwargs):
-    """The arguments with the defaults of others, which TensorFlow does not look up everywhere."""
-    bound = inspect.signature(fn.python_function).bind(*args, **kwargs)
-    bound.apply_defaults()
-    return bound.args, bound.kwargs
-
-
-# Eager code
-
-
-def _of_eager(fn, args, kwargs):
+def _of_eager(call):
     import tensorflow as tf
     from tensorflow.python.framework import op_callbacks, op_def_registry
 
@@ -140,24 +112,20 @@ def _of_eager(fn, args, kwargs):
 
     def observe(op_type, inputs, attrs, outputs, op_name=None, graph=None):
         op_type = tf.compat.as_str(op_type)
-        if graph is not None:  # traced, not run
-            return
-        if "PartitionedCall" in op_type or op_def_registry.get(op_type) is None:
-            graphs.append(op_type)
-        elif op_type not in NOT_KERNELS:
-            kernels.append(_of_tensors(op_type, (op_type,), inputs, outputs))
+        if graph is None:  # run, not traced
+            if "PartitionedCall" in op_type or op_def_registry.get(op_type) is None:
+                graphs.append(op_type)
+            elif op_type not in NOT_KERNELS:
+                kernels.append(_of_tensors(op_type, (op_type,), inputs, outputs))
 
-    op_callbacks.add_op_callback(observe)
-    try:
-        with variables_kept(fn, *args, *kwargs.values()):
-            fn(*args, **kwargs)
-    finally:
-        op_callbacks.remove_op_callback(observe)
+    with variables_restored(call):
+        op_callbacks.add_op_callback(observe)
+        try:
+            call()
+        finally:
+            op_callbacks.remove_op_callback(observe)
     if graphs:
-        raise TypeError(
-            "`fn` is Python that calls a graph, whose kernels cannot be seen from outside: inspect "
-            "the tf.function itself"
-        )
+        raise TypeError(f"`fn` is Python that calls a graph ({graphs[0]}): {ITSELF}")
     return Program("eager", tuple(kernels))
 
 
@@ -179,31 +147,19 @@ def _sum(counts):
 
 
 def _shown(count):
-    return "unknown" if count is None else Bytes(count)
+    return "unknown" if count is None else format_si(count, "B")
 
 
-# Graphs
-
-
-def _of_graph(concrete, args, kwargs):
+def _of_graph(call):
+    concrete = call.concrete()
     definitions = concrete.function_def, *concrete.graph.as_graph_def().library.function
-    if any(map(_is_compiled, definitions)):
-        raise TypeError("`fn` is a graph that holds a compiled function: inspect that one itself")
-    operations = list(_prepared(concrete, args, kwargs))
-    return Program(
-        "graph",
-        tuple(_prepared_kernel(op) for op in operations if op.type not in NOT_KERNELS),
-        _traced(concrete.graph),
-        control_flow=any(op.type in CONTROL_FLOW for op in operations),
-    )
+    if any("_XlaMustCompile" in x.attr and x.attr["_XlaMustCompile"].b for x in definitions):
+        raise TypeError(f"`fn` is a graph that holds a compiled function: {ITSELF}")
+    operations = (op for op in _prepared(concrete, call) if op.type not in NOT_KERNELS)
+    return Program("graph", tuple(map(_prepared_kernel, operations)), _traced(concrete.graph))
 
 
-def _is_compiled(definition):
-    marks = definition.attr  # in which asking for what is missing would make it
-    return "_XlaMustCompile" in marks and marks["_XlaMustCompile"].b
-
-
-def _prepared(concrete, args, kwargs):
+def _prepared(concrete, call):
     """The operations of the graphs that TensorFlow prepares to run, as its executor gets them.
 
     It hands a graph out only when it prepares it, which is in the first call of a function. So
@@ -213,18 +169,16 @@ def _prepared(concrete, args, kwargs):
     from tensorflow.python.eager import context
     from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
 
-    new = ConcreteFunction.from_func_graph(
-        concrete.graph, concrete.function_type, concrete.function_def.attr
-    )
+    parts = concrete.graph, concrete.function_type, concrete.function_def.attr
+    new, now = ConcreteFunction.from_func_graph(*parts), context.context()
     new._arg_keywords = concrete._arg_keywords  # how it may be called
     new._num_positional_args = concrete._num_positional_args
-    now = context.context()
-    with variables_kept(concrete, *args, *kwargs.values()):
+    with variables_restored(call):
         now.enable_graph_collection()
         try:
             tf.identity(0)  # hands out what is left of a call that failed
             now.export_run_metadata()
-            new(*args, **kwargs)
+            new(*call.args, **call.keywords)
             found = now.export_run_metadata()
         finally:
             now.disable_graph_collection()
@@ -236,12 +190,11 @@ def _prepared(concrete, args, kwargs):
 
 
 def _prepared_kernel(op):
-    """With what TensorFlow has joined in it. Of what calls a function, the bytes are not known."""
+    """With what TensorFlow has joined in it; of what calls a function, the bytes are unknown."""
     if op.type in HOLDERS:
         return Kernel(op.name, (op.type,), None, None)
-    joined = op.node_def.attr["fused_ops"].list.s
-    operations = (op.type, *(name.decode() for name in joined))
-    return _of_tensors(op.name, operations, op.inputs, op.outputs)
+    joined = (name.decode() for name in op.node_def.attr["fused_ops"].list.s)
+    return _of_tensors(op.name, (op.type, *joined), op.inputs, op.outputs)
 
 
 def _traced(graph):
@@ -250,61 +203,56 @@ def _traced(graph):
     return tuple(_of_tensors(x.name, (x.type,), x.op.inputs, x.op.outputs) for x in found)
 
 
-# Programs of XLA
-
-
-def _of_xla(fn, args, kwargs):
-    module = optimised_module(fn, *args, **kwargs)
+def _of_xla(call):
+    module = hlo_module(call.func, call.args, call.keywords)
     computations = {computation.id: computation for computation in module.computations}
-    opcodes = {inner.opcode for outer in module.computations for inner in outer.instructions}
-    return Program(
-        "XLA",
-        tuple(_instructions(computations[module.entry_computation_id], computations)),
-        _traced(fn.get_concrete_function(*args, **kwargs).graph),
-        control_flow=not CONTROL_FLOW.isdisjoint(opcodes),
-    )
+    kernels = _instructions(computations[module.entry_computation_id], computations)
+    return Program("XLA", tuple(kernels), _traced(call.concrete().graph))
 
 
-def optimised_module(fn: Callable, /, *args, **kwargs):
-    """The optimised HLO module of ``fn(*args, **kwargs)``.
+def hlo_module(fn: Any, args=(), kwargs=None, *, optimized=True):
+    """Give the HLO of ``fn(*args, **kwargs)``, XLA's own representation, as a protocol buffer.
 
-    It is an `HloModuleProto` (xla/service/hlo.proto).
+    Args:
+        fn: A `tf.function` with ``jit_compile=True``.
+        args: Its positional arguments, a tuple.
+        kwargs: Its keyword arguments.
+        optimized: Whether it is the HLO after XLA's passes; else the one that XLA is given.
 
-    fn: a `tf.function` with ``jit_compile=True``. Introduced in notebook 06.
+    Returns:
+        An `HloModuleProto` (xla/service/hlo.proto).
 
-    Raises: ValueError when a shape is not static.
+    Raises:
+        ValueError: When a shape is not static.
     """
-    from tensorflow.compiler.xla.service.hlo_pb2 import HloProto
+    from tensorflow.compiler.xla.service.hlo_pb2 import HloModuleProto, HloProto
 
-    args, kwargs = with_defaults(fn, args, kwargs)
-    compiler_ir = fn.experimental_get_compiler_ir(*args, **kwargs)
-    return HloProto.FromString(compiler_ir("optimized_hlo_proto_serialized")).hlo_module
+    call: Any = Call(fn, args, kwargs).with_defaults()
+    stages = call.func.experimental_get_compiler_ir(*call.args, **call.keywords)
+    if optimized:
+        return HloProto.FromString(stages("optimized_hlo_proto_serialized")).hlo_module
+    return HloModuleProto.FromString(stages("hlo_serialized"))
 
 
 def _instructions(computation, computations):
     """The kernels of a computation and, each once, of the computations that it calls."""
-    instructions = {instruction.id: instruction for instruction in computation.instructions}
-    for instruction in computation.instructions:
-        if instruction.opcode in HOLDERS:
-            for number in instruction.called_computation_ids:
-                yield from _instructions(computations[number], computations)
-        elif instruction.opcode not in NOT_KERNELS:
-            read = [instructions[number].shape for number in dict.fromkeys(instruction.operand_ids)]
-            yield Kernel(
-                instruction.name,
-                _opcodes(instruction, computations),
-                sum(map(_bytes_of_shape, read)),
-                _bytes_of_shape(instruction.shape),
-            )
-
-
-def _opcodes(instruction, computations):
-    if instruction.opcode == "custom-call":
-        return (instruction.custom_call_target,)
-    if instruction.opcode != "fusion":
-        return (instruction.opcode,)
-    fused = computations[instruction.called_computation_ids[0]].instructions
-    return tuple(inner.opcode for inner in fused if inner.opcode not in NOT_KERNELS)
+    shapes = {one.id: one.shape for one in computation.instructions}
+    for one in computation.instructions:
+        inner = [computations[number] for number in one.called_computation_ids]
+        operations, moved = (one.opcode,), [None, None]
+        if one.opcode in HOLDERS:
+            for called in inner:
+                yield from _instructions(called, computations)
+        else:
+            read = (shapes[number] for number in dict.fromkeys(one.operand_ids))
+            moved = [sum(map(_bytes_of_shape, read)), _bytes_of_shape(one.shape)]
+        if one.opcode == "custom-call":
+            operations = (one.custom_call_target,)
+        elif one.opcode == "fusion":
+            fused = (each.opcode for each in inner[0].instructions)
+            operations = tuple(opcode for opcode in fused if opcode not in NOT_KERNELS)
+        if one.opcode not in NOT_KERNELS | {"call"}:
+            yield Kernel(one.name, operations, *moved)
 
 
 def _bytes_of_shape(shape):

@@ -1,53 +1,66 @@
-"""What every notebook calls first: start TensorFlow quietly, name the machine."""
+"""What a notebook calls first: start TensorFlow quietly, name the machine, find a checkpoint."""
 
 import atexit
 import os
 import platform
 import re
-import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 from .tables import counted, in_one_line
 
-LOG_SWITCH = "service=1,device_compiler=1"
-"""Makes TensorFlow log the name and the seconds of each XLA compilation. Read once, at import."""
+LOGGED = re.compile(
+    r"BuildExecutable on service .* module proto: ([^\s[]+)"  # from XLA's service.cc
+    r"|Compilation of XLA executable time: (\S+) (us|ms|s|min|h) .*\n"  # from device_compiler.h
+    r"(?!.*OP_REQUIRES failed at xla_)"  # the compilation failed
+)
+"""The two lines of a compilation: the program's name, then the seconds that it took."""
 
-_log_path = None
+UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}  # in seconds
+
+_log_path: str | None = None
 
 
 def prepare_tensorflow(keras: int | None = None) -> str:
     """Send TensorFlow's C++ log to a file and make it name every compilation.
 
-    Call it before TensorFlow is imported. Python's own messages stay on ``sys.stderr``;
-    only what C++ code writes to file descriptor 2 moves. The file goes when the process ends
-    well, and stays after a crash. Calling it again changes nothing. On a GPU this process, and
-    those that it starts, take memory as they need it, so that they can share the device.
-    Keras runs on TensorFlow from here on, whatever KERAS_BACKEND said. keras: 3 for code in which
-    `tf.keras` has to be Keras 3, whatever TF_USE_LEGACY_KERAS said; None for any.
-    Introduced in notebook 01.
+    Call it before TensorFlow is imported; a second call changes nothing. Python's own messages stay
+    on ``sys.stderr``: only what C++ code writes to file descriptor 2 moves. The file is deleted
+    when the process ends, and stays after a crash. On a GPU this process and its children take
+    memory as they need it, so that they can share the device. Keras runs on TensorFlow from here
+    on, whatever KERAS_BACKEND says.
 
-    Returns: the path of the log file.
-    Raises: RuntimeError when TensorFlow or Keras was imported first: they no longer read switches.
+    Args:
+        keras: 3 for code in which `tf.keras` must be Keras 3, whatever TF_USE_LEGACY_KERAS says;
+            None for any.
+
+    Returns:
+        The path of the log file.
+
+    Raises:
+        RuntimeError: When TensorFlow or Keras was imported first and has read its switches.
     """
     global _log_path
     if _log_path is not None:
         return _log_path
-    for name in ("tensorflow", "keras"):
-        if name in sys.modules:
-            raise RuntimeError(
-                f"prepare_tensorflow() came too late: {name} is already imported and has read its "
-                f"switches. Restart the kernel and call it before `import {name}`."
-            )
+    if late := {"tensorflow", "keras"} & sys.modules.keys():
+        raise RuntimeError(
+            f"prepare_tensorflow() came too late: {', '.join(sorted(late))} has read its switches. "
+            "Restart the kernel and call it before that import."
+        )
     os.environ["KERAS_BACKEND"] = "tensorflow"  # whatever keras.json says
     if keras == 3:
         os.environ.pop("TF_USE_LEGACY_KERAS", None)  # which makes `tf.keras` the older Keras 2
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
-    given = os.environ.get("TF_CPP_VMODULE")
-    os.environ["TF_CPP_VMODULE"] = f"{given},{LOG_SWITCH}" if given else LOG_SWITCH
-    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "0"
+    # The switch makes TensorFlow log the name and the seconds of each compilation.
+    switches = filter(None, [os.environ.get("TF_CPP_VMODULE"), "service=1,device_compiler=1"])
+    os.environ |= {"TF_CPP_VMODULE": ",".join(switches), "TF_CPP_MIN_LOG_LEVEL": "0"}
     log, path = tempfile.mkstemp(prefix="tensorflow-", suffix=".log")
     _keep_python_stderr()
     os.dup2(log, 2)
@@ -57,15 +70,101 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     return path
 
 
-def log_path() -> str | None:
-    """The path of TensorFlow's log file, or None when `prepare_tensorflow` was not called."""
-    return _log_path
+@contextmanager
+def functions_run_eagerly(eagerly: bool) -> Iterator[None]:
+    """In the block every `tf.function` runs eagerly or not; then as before."""
+    import tensorflow as tf
+
+    before = tf.config.functions_run_eagerly()
+    tf.config.run_functions_eagerly(eagerly)
+    try:
+        yield
+    finally:
+        tf.config.run_functions_eagerly(before)
+
+
+class Compilation(NamedTuple):
+    """A program that XLA compiled: its name, and the seconds that it took, to three digits."""
+
+    name: str
+    seconds: float
+
+
+def compilations_in(log: str) -> list[Compilation]:
+    """Every compilation in a log, without the probe's.
+
+    Neither a program that was built only to be looked at counts nor one that was found in a cache
+    on disk.
+    """
+    built, compiled = list[str](), list[Compilation]()
+    for name, number, unit in LOGGED.findall(log):
+        if name:
+            built.append(name)
+        elif built and "xla_helpers_probe" not in (name := built.pop()):
+            compiled.append(Compilation(name, float(number) * UNITS[unit]))
+    return compiled
+
+
+@contextmanager
+def watch_compilations() -> Iterator[list[Compilation]]:
+    """List what XLA compiles in a block, whoever asks for it.
+
+    Each entry has a `name` and the `seconds` that it took, three digits as TensorFlow logs them. A
+    name that comes twice is one graph compiled for two shapes.
+
+    Yields:
+        A list, filled when the block ends.
+
+    Raises:
+        RuntimeError: When compilations cannot be counted in this process; it says how to fix that.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> double = tf.function(lambda x: 2 * x, jit_compile=True, autograph=False)
+        >>> with watch_compilations() as compiled:
+        ...     first, second = double(tf.ones([3])), double(tf.ones([4]))
+        >>> len(compiled)
+        2
+    """
+    if not compilations_are_logged():
+        raise RuntimeError(
+            "Compilations cannot be counted here: TensorFlow's log does not name them. Restart the "
+            "kernel and call xla_helpers.prepare_tensorflow() before `import tensorflow`."
+        )
+    compiled: list[Compilation] = []
+    start = os.path.getsize(str(_log_path))
+    yield compiled
+    compiled += compilations_in(_logged_since(start))
+
+
+@cache
+def compilations_are_logged() -> bool:
+    """Compile something tiny, once, and look for its line: the only proof of a read switch."""
+    if _log_path is None:
+        return False
+    import tensorflow as tf
+
+    def xla_helpers_probe(x):  # its name keeps it out of every count
+        return x + 1
+
+    start = os.path.getsize(_log_path)
+    with functions_run_eagerly(False):
+        tf.function(xla_helpers_probe, jit_compile=True, autograph=False)(tf.constant(1))
+    return "Compilation of XLA executable" in _logged_since(start)
+
+
+def _logged_since(start):
+    """What was logged after the first `start` bytes."""
+    with open(str(_log_path), "rb") as log:
+        log.seek(start)
+        return log.read().decode("utf-8", errors="replace")
 
 
 def describe_machine() -> str:
-    """One line with what a measurement depends on: processor, cores, accelerators, versions.
+    """Describe in one line what a measurement depends on.
 
-    Introduced in notebook 01.
+    Returns:
+        Processor, cores, accelerators and versions, and nothing that names its owner.
     """
     return " · ".join(machine_facts().values())
 
@@ -74,44 +173,15 @@ def machine_facts() -> dict[str, str]:
     """What a measurement depends on, and nothing that names its owner: name to text."""
     import tensorflow as tf
 
-    affinity = getattr(os, "sched_getaffinity", lambda pid: range(os.cpu_count()))
-    cores = affinity(0)  # that this process may use, where the system says it
+    gpus = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
+    affinity = getattr(os, "sched_getaffinity", lambda pid: range(os.cpu_count() or 1))
     facts = {
-        "processor": _processor(),
-        "cores": counted(len(cores), "core"),
-        "cache": _cache(cores),
-        "accelerators": _accelerators(tf),
-        "Python": f"Python {platform.python_version()}",
-        "TensorFlow": f"TensorFlow {tf.__version__}",
+        "processor": in_one_line(_processor()),
+        "cores": counted(len(affinity(0)), "core"),  # that this process may use
+        "accelerators": ", ".join(gpu.get("device_name", "GPU") for gpu in gpus) or "no GPU used",
     }
-    return {name: in_one_line(fact) for name, fact in facts.items() if fact}
-
-
-def _accelerators(tf):
-    """The GPUs that this process uses, by name, or that it uses none of those that are there."""
-    details = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
-    if names := ", ".join(known.get("device_name", "GPU") for known in details):
-        return names
-    try:
-        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, timeout=5).stdout
-    except subprocess.TimeoutExpired:
-        return "GPU not known: nvidia-smi does not answer"
-    except OSError:  # there is no such command
-        return "no GPU"
-    unused = "NVIDIA GPU that TensorFlow does not use: its log may say why"
-    return unused if listed.startswith(b"GPU ") else "no GPU"
-
-
-def _cache(cores):
-    """The L3 caches of these cores together, such as ``L3 cache 32 MiB``; "" where not told."""
-    parts = {}  # KiB, by the cores that share it
-    for core in cores:
-        cache = Path(f"/sys/devices/system/cpu/cpu{core}/cache/index3")
-        with suppress(OSError, ValueError):
-            size = (cache / "size").read_text(encoding="utf-8").strip()
-            shared_by = (cache / "shared_cpu_list").read_text(encoding="utf-8")
-            parts[shared_by] = int(size.removesuffix("K"))
-    return f"L3 cache {sum(parts.values()) / 1024:.4g} MiB" if parts else ""
+    versions = {"Python": platform.python_version(), "TensorFlow": tf.__version__}
+    return facts | {name: f"{name} {version}" for name, version in versions.items()}
 
 
 def _processor():
@@ -128,3 +198,27 @@ def _keep_python_stderr():
         if sys.stderr.fileno() == 2:
             same = {"encoding": sys.stderr.encoding, "errors": sys.stderr.errors}
             sys.stderr = os.fdopen(os.dup(2), "w", buffering=1, **same)
+
+
+def find_checkpoint(name: str = "tiny-gpt2") -> Path:
+    """Find the folder of a checkpoint for `from_pretrained`.
+
+    Args:
+        name: ``tiny-gpt2`` for the one in this package, a local folder, or a model on the Hugging
+            Face Hub such as ``openai-community/gpt2``, downloaded unless the Hub's cache holds it.
+
+    Returns:
+        The path of the folder.
+
+    Raises:
+        Exception: What the Hub's client raises for a name that is none of these, or offline.
+    """
+    if name == "tiny-gpt2":  # trained on the corpus.txt beside it
+        return Path(str(files(__package__))) / "data" / name
+    if os.path.isdir(name):
+        return Path(name)
+    from huggingface_hub import snapshot_download
+
+    # Not model.safetensors, whose names are mostly PyTorch's: TensorFlow's classes prefer it, but
+    # cannot read it (huggingface/transformers#40028).
+    return Path(snapshot_download(name, allow_patterns=["*.json", "*.txt", "*.model", "*.h5"]))

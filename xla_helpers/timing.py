@@ -1,6 +1,5 @@
-"""Measure one function: the first call apart, then the steady state with its spread."""
+"""The clock: one call alone, blocks of calls, and the seconds they took."""
 
-import functools
 import itertools
 import statistics
 import sys
@@ -8,26 +7,25 @@ import time
 import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from .state import variables_kept
-from .tables import format_seconds
-from .targets import name_of, resolve
-from .validation import check_count
+from .tables import format_si
 
 ROUNDS = 15  # samples of the steady state, one a round
-BLOCK_SECONDS = 0.02  # a sample runs at least this long, so that the clock's own cost does not show
-LONG = 10  # blocks: a call that lasts so long is no disturbance
-NOISY = 0.15  # spread relative to the median from which a measurement is called noisy
+BLOCK_SECONDS = 0.02  # a sample lasts at least so long, so that the clock's own cost does not show
 
 
 @dataclass(frozen=True)
 class Measurement:
     """Seconds per call of one function.
 
-    label: its name. first: seconds of the first call, which may trace and compile.
-    samples: seconds per call, one entry for each timed block. calls: calls in each block.
+    Attributes:
+        label: The name of the function.
+        first: Seconds of the first call, which may trace and compile.
+        samples: Seconds per call, one entry for each timed block.
+        calls: Calls in each block.
     """
 
     label: str
@@ -41,69 +39,38 @@ class Measurement:
         return statistics.median(self.samples)
 
     @property
-    def spread(self) -> float:
-        """Seconds between the first and the third quartile: the middle half of the samples."""
+    def iqr(self) -> float:
+        """Interquartile range in seconds, from the first to the third quartile."""
         low, high = np.percentile(self.samples, [25, 75])
         return float(high - low)
 
     @property
     def noisy(self) -> bool:
-        """True when the middle half is spread over more than `NOISY` of the median."""
-        return self.spread > NOISY * self.median
+        """Whether the interquartile range exceeds 15 % of the median."""
+        return self.iqr > 0.15 * self.median
 
-    def __repr__(self):
-        mark = ", noisy" if self.noisy else ""
-        return (
-            f"{self.label}: {format_seconds(self.median)}, spread {format_seconds(self.spread)} "
-            f"({len(self.samples)} samples of {self.calls}{mark}), "
-            f"first call {format_seconds(self.first)}"
-        )
+    def __str__(self):
+        median, iqr, first = (format_si(s, "s") for s in (self.median, self.iqr, self.first))
+        samples = f"{len(self.samples)} samples of {self.calls}{', noisy' if self.noisy else ''}"
+        return f"{self.label}: {median}, IQR {iqr} ({samples}), first call {first}"
 
-
-def measure(
-    fn: Callable, *args, label: str | None = None, rounds: int = ROUNDS, **kwargs
-) -> Measurement:
-    """Time ``fn(*args, **kwargs)``: its first call alone, then a block of calls in each round.
-
-    fn: whatever can be called; for a SavedModel, its folder will do. label: what it is called, by
-    default the function's name. rounds: samples to take; each lasts about `BLOCK_SECONDS`, by
-    enough calls in it. The device has finished when the clock is read, and the garbage collector
-    rests meanwhile. Variables that its Python names, or that are given to it, have their values
-    again afterwards. For a first call that compiles, pass a function that has not been called yet.
-    Introduced in notebook 01.
-
-    Returns: a `Measurement`, in seconds per call.
-    Raises: TypeError when `fn` cannot be called, ValueError when `rounds` is no count, and
-    whatever `fn` raises.
-
-    >>> measured = measure(sum, [1, 2, 3], rounds=5)
-    >>> measured.label, len(measured.samples)
-    ('sum', 5)
-    """
-    check_count("rounds", rounds)
-    fn = resolve(fn)
-    call = functools.partial(fn, *args, **kwargs)
-    with variables_kept(fn, *args, *kwargs.values()):
-        first, _ = timed(call)
-        calls = calibrate(call)
-        samples = [time_block(call, calls) for _ in range(rounds)]
-    return Measurement(label or name_of(fn), first, tuple(samples), calls)
+    __repr__ = __str__
 
 
-def timed(fn, *args, **kwargs):
-    """Seconds of one call on its own, and what it returned."""
+def timed(fn: Callable, *args, **kwargs) -> tuple[float, Any]:
+    """Seconds of one call, the device's work included, and what it returned."""
     start = time.perf_counter()
     result = fn(*args, **kwargs)
     wait_for_device()
     return time.perf_counter() - start, result
 
 
-def calibrate(call, block=BLOCK_SECONDS, clock=time.perf_counter) -> int:
-    """How many times `call` must run to last about `block` seconds."""
+def calibrate(call: Callable, block: float = BLOCK_SECONDS, clock=time.perf_counter) -> int:
+    """How many calls last about `block` seconds."""
     calls = 1
     while True:
         seconds = calls * time_block(call, calls, clock)
-        if block / 2 <= seconds < LONG * block:  # look again: a disturbance makes it longer
+        if block / 2 <= seconds < 10 * block:  # look again: a disturbance makes it longer
             again = [time_block(call, calls, clock) for _ in range(3)]
             seconds = min(seconds, calls * min(again))
         if seconds >= block / 2:
@@ -111,8 +78,12 @@ def calibrate(call, block=BLOCK_SECONDS, clock=time.perf_counter) -> int:
         calls *= 4
 
 
-def time_block(call, calls, clock=time.perf_counter) -> float:
-    """Seconds per call over a block of `calls` calls, the device's work included."""
+def time_block(call: Callable, calls: int, clock=time.perf_counter) -> float:
+    """Seconds per call over a block of `calls` calls, the device's work included.
+
+    Raises:
+        ValueError: When the clock did not move.
+    """
 
     def block(call=call):  # a local name, and no counter: the loop costs what that of timeit does
         for _ in itertools.repeat(None, calls):

@@ -5,15 +5,14 @@ it: what is called, its arguments, its keyword arguments.
 """
 
 import tempfile
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+from functools import partial
 
 import numpy as np
 
-ALIVE = []  # what TensorFlow's functions hold weakly: their variables, and the object of a method
+ALIVE = []  # TensorFlow's functions hold their variables, and the object of a method, weakly
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,8 +21,8 @@ class Model:
 
     truth: "same", "different", "refused" or "not compared": what can be said of its modes. why: in
     words, where that is not plain. refuses: the operations that XLA has no code for, each with its
-    layer. draws: the same for those that draw random numbers. changes: a part of the name of each
-    variable that a call changes. python: whether there is Python to run eagerly.
+    layer. random_ops: those that draw random numbers. changes: a part of the name of each variable
+    that a call changes. python: whether there is Python to run eagerly.
     """
 
     name: str
@@ -31,49 +30,32 @@ class Model:
     truth: str
     why: str = ""
     refuses: dict[str, str] = field(default_factory=dict)
-    draws: dict[str, str] = field(default_factory=dict)
+    random_ops: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     python: bool = True
-
-    @property
-    def modes(self):
-        return ["eager", "graph", "XLA"] if self.python else ["graph", "XLA"]
 
 
 GALLERY: list[Model] = []
 
 
-def agrees(**facts):
-    """All modes give the same result, and leave the same values in variables."""
-    return _hang("same", **facts)
+def judged(truth, why="", **facts):
+    """Add the model that is built by the function below."""
+
+    def add(build):
+        GALLERY.append(Model(build.__name__, build, truth, why, **facts))
+        return build
+
+    return add
 
 
-def differs(why, **facts):
-    """Some mode gives another result, or a result instead of an error."""
-    return _hang("different", why=why, **facts)
+agrees = partial(judged, "same")  # results, and values left in variables
+differs = partial(judged, "different")  # another result in some mode, or one instead of an error
+not_comparable = partial(judged, "not compared")  # each call may give another result
 
 
 def refused(operations, **facts):
     """XLA has no code for these operations."""
-    return _hang("refused", refuses=operations, **facts)
-
-
-def not_comparable(why, **facts):
-    """Nobody can say which result is right: it may be another one in each call."""
-    return _hang("not compared", why=why, **facts)
-
-
-def _hang(truth, **facts):
-    def hang(build):
-        GALLERY.append(Model(build.__name__, build, truth, **facts))
-        return build
-
-    return hang
-
-
-def by_name(name):
-    """One of the gallery."""
-    return next(model for model in GALLERY if model.name == name)
+    return judged("refused", refuses=operations, **facts)
 
 
 def numbers(*shape, seed=0):
@@ -93,7 +75,7 @@ def words_of_varying_length(tf):
 
 @refused(
     {"ImageProjectiveTransformV3": "augmentation/zoom"},
-    draws={"StatelessRandomUniformV2": "augmentation/flip"},
+    random_ops=("StatelessRandomUniformV2",),
     changes=("seed_generator",),
 )
 def augmentation_before_a_base(tf):
@@ -123,9 +105,7 @@ def a_network_with_a_memory(tf):
     return keras.Sequential([shape, memory]), (numbers(2, 4, 3),), {}
 
 
-@not_comparable(
-    "it draws which numbers to drop", draws={"StatelessRandomUniformV2": "drop"}, changes=("seed",)
-)
+@not_comparable("it draws", random_ops=("StatelessRandomUniformV2",), changes=("seed",))
 def dropout_in_training(tf):
     keras = tf.keras
     layers = [keras.layers.Dense(64), keras.layers.Dropout(0.5, name="drop")]
@@ -182,63 +162,58 @@ def a_model_of_keras_2(tf):
 def a_model_exported_by_keras(tf):
     keras = tf.keras
     layers = [keras.layers.Dense(4, "relu"), keras.layers.Dense(2)]
-    folder = str(Path(_folder().name) / "exported")
-    keras.Sequential([keras.Input([3]), *layers]).export(folder, verbose=False)
-    return folder, (numbers(2, 3),), {}
+    export = partial(keras.Sequential([keras.Input([3]), *layers]).export, verbose=False)
+    return loaded(tf, export).serve, (numbers(2, 3),), {}
 
 
 # Training steps
 
 
-@agrees(changes=("weights", "bias"))
+@agrees(changes=("weights",))
 def a_step_of_descent_by_hand(tf):
     weights = tf.Variable(numbers(3, 2), name="weights")
-    bias = tf.Variable(tf.zeros(2), name="bias")
 
     def step(x, y):
         with tf.GradientTape() as tape:
-            loss = tf.reduce_mean((x @ weights + bias - y) ** 2)
-        slopes = tape.gradient(loss, (weights, bias))
-        for variable, slope in zip((weights, bias), slopes, strict=True):
-            variable.assign_sub(0.1 * slope)
+            loss = tf.reduce_mean((x @ weights - y) ** 2)
+        weights.assign_sub(0.1 * tape.gradient(loss, weights))
         return loss
 
     return step, (numbers(4, 3), numbers(4, 2, seed=1)), {}
+
+
+def step_of(tf, network, optimizer, loss_of):
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = loss_of(y, network(x, training=True))
+        variables = network.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return loss
+
+    return step
 
 
 @agrees(changes=("kernel", "bias", "iteration", "momentum", "velocity"))
-def an_optimiser_made_on_the_first_call(tf):
+def an_optimizer_made_on_the_first_call(tf):
     keras = tf.keras
     network = keras.Sequential([keras.Input([3]), keras.layers.Dense(2)])
-    optimiser = keras.optimizers.Adam(0.01)
-
-    def step(x, y):
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_mean((network(x, training=True) - y) ** 2)
-        variables = network.trainable_variables
-        slopes = tape.gradient(loss, variables)
-        optimiser.apply_gradients(zip(slopes, variables, strict=True))
-        return loss
-
+    step = step_of(tf, network, keras.optimizers.Adam(0.01), keras.losses.MeanSquaredError())
     return step, (numbers(4, 3), numbers(4, 2, seed=1)), {}
+
+
+def classifier(tf):
+    """A small network for images, with a batch normalization, and its loss."""
+    keras, layers = tf.keras, tf.keras.layers
+    parts = [layers.Conv2D(4, 3, activation="relu"), layers.BatchNormalization(), layers.Flatten()]
+    network = keras.Sequential([keras.Input([8, 8, 3]), *parts, layers.Dense(3)])
+    return network, keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
 
 @agrees(changes=("kernel", "moving_mean", "iteration"))
 def a_step_of_a_convolution(tf):
-    keras, layers = tf.keras, tf.keras.layers
-    parts = [layers.Conv2D(4, 3, activation="relu"), layers.BatchNormalization(), layers.Flatten()]
-    network = keras.Sequential([keras.Input([8, 8, 3]), *parts, layers.Dense(2)])
-    optimiser = keras.optimizers.SGD(0.1)
-    how_wrong = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-
-    def step(images, labels):
-        with tf.GradientTape() as tape:
-            loss = how_wrong(labels, network(images, training=True))
-        variables = network.trainable_variables
-        optimiser.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
-        return loss
-
-    return step, (numbers(8, 8, 8, 3), np.arange(8) % 2), {}
+    network, loss_of = classifier(tf)
+    step = step_of(tf, network, tf.keras.optimizers.SGD(0.1), loss_of)
+    return step, (numbers(8, 8, 8, 3), np.arange(8) % 3), {}
 
 
 @agrees(changes=("total",))
@@ -267,24 +242,17 @@ def a_variable_made_on_the_first_call(tf):
 # Functions and modules written by hand
 
 
-class Encoded(NamedTuple):
-    states: object
-    attention: object
-
-
 @agrees()
 def an_encoder_written_by_hand(tf):
-    class Encoder(tf.Module):
-        def __init__(self):
-            super().__init__()
-            self.weights = [tf.Variable(numbers(9, 9, seed=i)) for i in range(3)]
+    matrices = [tf.Variable(numbers(9, 9, seed=i)) for i in range(3)]
+    Encoded = namedtuple("Encoded", "states attention")
 
-        def __call__(self, x):
-            query, key, value = (x @ weights for weights in self.weights)
-            attention = tf.nn.softmax(query @ tf.linalg.matrix_transpose(key) / 3.0)
-            return Encoded(x + attention @ value, attention)
+    def encode(x):
+        query, key, value = (x @ matrix for matrix in matrices)
+        attention = tf.nn.softmax(query @ tf.linalg.matrix_transpose(key) / 3.0)
+        return Encoded(x + attention @ value, attention)
 
-    return Encoder(), (numbers(2, 6, 9),), {}
+    return encode, (numbers(2, 6, 9),), {}
 
 
 @agrees()
@@ -335,18 +303,6 @@ def python_inside(tf):
     return clip, (numbers(5),), {}
 
 
-@agrees()
-def a_number_that_counts(tf):
-    class Counted(tf.Module):
-        calls = 0
-
-        def __call__(self, x):
-            self.calls += 1
-            return 2 * x
-
-    return Counted(), (numbers(3),), {}
-
-
 @refused({"IteratorGetNext": ""})
 def a_pipeline_that_goes_on(tf):
     batches = iter(tf.data.Dataset.range(100))
@@ -392,12 +348,12 @@ def a_method_that_is_compiled(tf):
     return ALIVE[-1].step, (numbers(3),), {}
 
 
-@not_comparable("the stream goes on with each call", draws={"RandomStandardNormal": ""})
+@not_comparable("the stream goes on with each call", random_ops=("RandomStandardNormal",))
 def noise_from_a_stream(tf):
     return (lambda x: x + tf.random.normal(x.shape)), (numbers(8),), {}
 
 
-@not_comparable("XLA draws other numbers", draws={"StatelessRandomNormalV2": ""})
+@not_comparable("XLA draws other numbers", random_ops=("StatelessRandomNormalV2",))
 def noise_from_a_seed(tf):
     def noisy(x, seed):
         return x + tf.random.stateless_normal(x.shape, seed, alg="philox")
@@ -405,9 +361,7 @@ def noise_from_a_seed(tf):
     return noisy, (numbers(8), np.int32([1, 2])), {}
 
 
-@not_comparable(
-    "XLA draws other numbers", draws={"StatelessRandomNormalV2": ""}, changes=("StateVar",)
-)
+@not_comparable("it draws", random_ops=("StatelessRandomNormalV2",), changes=("StateVar",))
 def noise_from_a_generator(tf):
     generator = tf.random.Generator.from_seed(1, alg="philox")
     return (lambda x: x + generator.normal(x.shape)), (numbers(8),), {}
@@ -436,10 +390,7 @@ def a_table_that_is_mostly_empty(tf):
 @agrees()
 def numbers_of_half_and_complex(tf):
     def spectrum(x):
-        return {
-            "half": tf.cast(x, tf.bfloat16) * 2,
-            "waves": tf.signal.fft(tf.cast(x, "complex64")),
-        }
+        return tf.cast(x, tf.bfloat16) * 2, tf.signal.fft(tf.cast(x, "complex64"))
 
     return spectrum, (numbers(8),), {}
 
@@ -452,14 +403,15 @@ def not_a_number(tf):
 # Graphs without their Python
 
 
-@cache
-def _folder():
-    """Gone when the process ends."""
-    return tempfile.TemporaryDirectory()
+def loaded(tf, save):
+    """What TensorFlow loads from the folder that `save` writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        save(folder)
+        ALIVE.append(tf.saved_model.load(folder))
+    return ALIVE[-1]
 
 
-@cache
-def _saved(tf):
+def counter(tf):
     class Counter(tf.Module):
         def __init__(self):
             super().__init__()
@@ -470,26 +422,19 @@ def _saved(tf):
         def __call__(self, x):
             return {"y": tf.tanh(x @ self.weights) + self.count.assign_add(1.0)}
 
-    folder, counter = str(Path(_folder().name) / "counter"), Counter()
-    tf.saved_model.save(counter, folder, signatures=counter.__call__)
-    return folder
-
-
-@agrees(python=False, changes=("count",))
-def a_saved_model_by_its_folder(tf):
-    return _saved(tf), (numbers(4, 3),), {}
+    made = Counter()
+    return loaded(tf, partial(tf.saved_model.save, made, signatures=made.__call__))
 
 
 @agrees(python=False, changes=("count",))
 def a_saved_model_by_its_signature(tf):
-    loaded = tf.saved_model.load(_saved(tf))
-    ALIVE.append(loaded)
-    return loaded.signatures["serving_default"], (), {"x": tf.constant(numbers(4, 3))}
+    signature = counter(tf).signatures["serving_default"]
+    return signature, (), {"x": tf.constant(numbers(4, 3))}
 
 
 @agrees(python=False, changes=("count",))
 def a_saved_model_loaded(tf):
-    return tf.saved_model.load(_saved(tf)), (numbers(4, 3),), {}
+    return counter(tf), (numbers(4, 3),), {}
 
 
 @agrees(python=False, changes=("total",))
@@ -510,7 +455,7 @@ def a_concrete_function(tf):
 
 @agrees()
 def a_slope_that_is_zero_but_for_rounding(tf):
-    """A bias before a normalisation: of its slope only rounding is left."""
+    """A bias before a normalization: of its slope only rounding is left."""
     weights, bias = tf.Variable(numbers(6, 4)), tf.Variable(tf.zeros(4))
 
     def slopes(x):
@@ -555,18 +500,6 @@ def a_check_of_the_input(tf):
     return root, (np.float32([1.0, -1.0]),), {}
 
 
-@differs("only eager mode adds, though all return the same", changes=("total",))
-def an_update_that_a_graph_loses(tf):
-    total = tf.Variable([1.0, 2.0], name="total")
-
-    def add(x):
-        if tf.executing_eagerly():
-            total.assign_add(x)
-        return x + 0.0
-
-    return add, (np.float32([1.0, 1.0]),), {}
-
-
 @not_comparable("it counts its calls in Python")
 def a_result_that_counts(tf):
     calls = []
@@ -586,11 +519,9 @@ def nothing_at_all(tf):
 # What people bring to `decide`: what is called, example calls, options
 
 
-def a_fit_with_batch_normalisation(tf):
-    keras, layers = tf.keras, tf.keras.layers
-    parts = [layers.Conv2D(4, 3, activation="relu"), layers.BatchNormalization(), layers.Flatten()]
-    network = keras.Sequential([keras.Input([8, 8, 3]), *parts, layers.Dense(3)])
-    network.compile("sgd", keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+def a_fit_with_batch_normalization(tf):
+    network, loss_of = classifier(tf)
+    network.compile("sgd", loss_of)
     return network, [(numbers(8, 8, 8, 3), np.arange(8) % 3)], {"step": True}
 
 
@@ -609,25 +540,6 @@ def two_inputs_of_varying_length(tf):
     return network, batches, {}
 
 
-def a_module_with_a_loop_and_a_state(tf):
-    class Counter(tf.Module):
-        def __init__(self):
-            self.seen = tf.Variable(0.0, name="seen")
-
-        def __call__(self, x):
-            for _ in tf.range(5):
-                x = tf.tanh(x) + 0.1
-            self.seen.assign_add(tf.reduce_sum(x))
-            return x
-
-    return Counter(), [(numbers(4, 3),)], {}
-
-
-def a_folder_that_keras_exported(tf):
-    folder, args, _ = a_model_exported_by_keras(tf)
-    return folder, [args], {}
-
-
 def text_from_transformers(tf):
     from transformers import TFGPT2LMHeadModel
 
@@ -641,9 +553,7 @@ def text_from_transformers(tf):
 
 
 BROUGHT = [
-    a_fit_with_batch_normalisation,
+    a_fit_with_batch_normalization,
     two_inputs_of_varying_length,
-    a_module_with_a_loop_and_a_state,
-    a_folder_that_keras_exported,
     text_from_transformers,
 ]

@@ -3,8 +3,6 @@
 `make bench` runs them: about ten minutes, in which nothing else should run on the machine.
 """
 
-import hashlib
-import json
 import os
 import random
 import statistics
@@ -12,7 +10,6 @@ import subprocess
 import sys
 import time
 import timeit
-import zlib
 from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from pathlib import Path
@@ -25,18 +22,11 @@ import xla_helpers as xh
 pytestmark = pytest.mark.bench
 PAGE = Path(__file__).parents[1] / "docs" / "bench.md"
 SHORT = {"block": 0.005, "budget": 0.5}  # a quarter of the usual seconds: there are many races
-CLAIMED = 0.05  # share of races that may claim a difference where there is none
+CLAIMED = 0.05  # share of races that may claim a difference that is not there
+FOUND = {0.1: 28}  # slowdown to how many of 30 races must find it; smaller ones are reported
 APART = 0.03  # how far a median may lie from timeit's
 TURNS = 10_000  # of the loop that a slowdown is planted in
 BUSY = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): sum(range(10**6))"
-NUMBERS = random.Random(0).sample(range(100_000), 10_000)
-FUNCTIONS = {  # from one microsecond to a hundred milliseconds, in one thread each
-    "add 300 numbers": partial(sum, NUMBERS[:300]),
-    "write 300 numbers": partial(json.dumps, NUMBERS[:300]),
-    "sort 10,000 numbers": partial(sorted, NUMBERS),
-    "compress 2 MB": partial(zlib.compress, bytes(number % 251 for number in NUMBERS) * 200),
-    "derive a key": partial(hashlib.pbkdf2_hmac, "sha256", b"word", b"salt", 400_000),
-}
 
 
 @contextmanager
@@ -83,60 +73,49 @@ def loop(turns):
 
 
 @cache
-def kinds():
+def kinds(tf):
     """Functions with their arguments: of Python, of NumPy, a graph of TensorFlow."""
-    xh.prepare_tensorflow()
-    import tensorflow as tf
-
     numbers = np.random.default_rng(0).random([200, 200])
     graph = tf.function(lambda x: tf.reduce_sum(tf.tanh(x) * x))
-    return (loop, [TURNS]), (np.sort, [numbers]), (graph, [tf.constant(numbers)])
+    return (loop, (TURNS,)), (np.sort, (numbers,)), (graph, (tf.constant(numbers),))
 
 
-def is_told_apart(number, clock=time.perf_counter):
-    """Whether a function is called different from itself, another kind of function in turn."""
-    fn, args = kinds()[number % 3]
-    return xh.compare({"one": fn, "same": fn}, *args, clock=clock, **SHORT).ratio("same").clear
+def steady():
+    return time.perf_counter
 
 
-def drifting_clock():
+def drifting():
     """A clock that runs a tenth faster after each second."""
     start = time.perf_counter()
-
-    def clock():
-        passed = time.perf_counter() - start
-        return passed * (1 + 0.05 * passed)
-
-    return clock
+    return lambda: (passed := time.perf_counter() - start) * (1 + 0.05 * passed)
 
 
-def test_equals_are_not_told_apart(condition, page):
-    claimed = sum(is_told_apart(number) for number in range(150))
-    page.setdefault("a function against itself, called different", {})[condition] = (
-        f"{claimed} of 150"
-    )
-    assert claimed <= CLAIMED * 150
+@pytest.mark.parametrize("clock", [steady, drifting])
+def test_equals_are_not_told_apart(tf, condition, clock, page):
+    claimed = 0
+    for number in range(100):
+        fn, args = kinds(tf)[number % 3]
+        found = xh.compare({"one": fn, "same": fn}, args, clock=clock(), **SHORT)
+        claimed += found.ratio("same").significant
+    asked = f"a function against itself by a {clock.__name__} clock, called different"
+    page.setdefault(asked, {})[condition] = f"{claimed} of 100"
+    assert claimed <= CLAIMED * 100
 
 
-def test_a_clock_that_drifts_deceives_nobody(condition, page):
-    claimed = sum(is_told_apart(number, drifting_clock()) for number in range(60))
-    page.setdefault("the same by a clock that drifts", {})[condition] = f"{claimed} of 60"
-    assert claimed <= CLAIMED * 60
-
-
-@pytest.mark.parametrize("slowdown", [0.01, 0.02, 0.05, 0.1, 0.5])
+@pytest.mark.parametrize("slowdown", [0.01, 0.02, 0.05, 0.1])
 def test_a_planted_slowdown_is_found(condition, slowdown, page):
     turns = {"fewer": TURNS, "more": round(TURNS * (1 + slowdown))}
     candidates = {name: partial(loop, n) for name, n in turns.items()}
     ratios = [xh.compare(candidates, **SHORT).ratio("more") for _ in range(30)]
-    found = sum(ratio.clear and ratio.value < 1 for ratio in ratios)
+    found = sum(ratio.significant and ratio.value < 1 for ratio in ratios)
+    wrong = sum(ratio.significant and ratio.value > 1 for ratio in ratios)
     page.setdefault(f"a slowdown of {slowdown:.0%}, found", {})[condition] = f"{found} of 30"
-    assert found >= 28 or slowdown < 0.5  # how small a one is found belongs to the machine
+    assert found >= FOUND.get(slowdown, 0) and wrong <= CLAIMED * 30
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_median_is_that_of_timeit(name, page):
-    fn, rounds = FUNCTIONS[name], 15
+@pytest.mark.parametrize("size", [100, 10_000, 300_000])  # microseconds to tenths of a second
+def test_a_median_is_that_of_timeit(size, page):
+    fn, rounds = partial(sorted, random.Random(0).sample(range(10**6), size)), 15
     number, seconds = timeit.Timer(fn).autorange()
     calls = max(1, round(number * 0.02 / seconds))
     ratios = []
@@ -144,8 +123,6 @@ def test_a_median_is_that_of_timeit(name, page):
         theirs = statistics.median(timeit.repeat(fn, repeat=rounds, number=calls)) / calls
         ratios.append(xh.measure(fn, rounds=rounds).median / theirs)
     apart = abs(statistics.median(ratios) - 1)
-    page[f"{name}: how far the median lies from that of `timeit`"] = {
-        "quiet": f"{apart:.1%}",
-        "": "",
-    }
+    asked = f"{size:,} numbers sorted: how far the median lies from that of `timeit`"
+    page[asked] = {"quiet": f"{apart:.1%}", "every core loaded": ""}
     assert apart <= APART

@@ -10,13 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SET_BY_MAKE = {"XLA_RESULTS", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS"}
-SHOW = """#!/bin/sh
-for word in "$@"; do echo "word: $word"; done
-env
-"""
-QUIET = """#!/bin/sh
-env >set-up.saw
-"""
+SHOW = '#!/bin/sh\nfor word in "$@"; do echo "word: $word"; done\nenv\n'
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 (NAMES,) = [line.split() for line in re.findall(r"(?m)^GIVEN := (.*)$", MAKEFILE)]
 ODD = ["with a space", """d$(touch ran)y q'uote b"q `touch ran` {a,b}"""]
@@ -26,16 +20,14 @@ ODD = ["with a space", """d$(touch ran)y q'uote b"q `touch ran` {a,b}"""]
 def make(request, tmp_path):
     """Runs `make` in a folder of an odd name, where Python only shows what it was given."""
     folder = tmp_path / request.param
-    (folder / ".venv" / "bin").mkdir(parents=True)
-    shutil.copy(ROOT / "Makefile", folder)
-    (folder / "tools").mkdir()
     for program in (".venv/bin/python", ".venv/bin/jupyter", "tools/set-up"):
         path = folder / program
-        path.write_text(QUIET if program == "tools/set-up" else SHOW, encoding="utf-8")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("#!/bin/sh\nenv >set-up.saw\n" if program == "tools/set-up" else SHOW)
         path.chmod(0o755)
+    shutil.copy(ROOT / "Makefile", folder)
     # These tests may have been started by `make test`, whose variables are not meant for them.
-    named = {*SET_BY_MAKE, *NAMES}
-    own = {name: value for name, value in os.environ.items() if name not in named}
+    own = {x: os.environ[x] for x in os.environ.keys() - {*SET_BY_MAKE, *NAMES}}
 
     def run(*words, **given):
         command, env = ["make", *words], own | given
@@ -47,12 +39,12 @@ def make(request, tmp_path):
     return run
 
 
-def words(lines):
-    return [line.removeprefix("word: ") for line in lines if line.startswith("word: ")]
-
-
 WORDS = "$(touch ran) $(shell touch ran) /pay$day ${HOME} $$ #1 `touch ran` *;touch ran"
 """Letter by letter these must arrive, whatever a shell or make would do with them."""
+
+
+def words(lines):
+    return [line.removeprefix("word: ") for line in lines if line.startswith("word: ")]
 
 
 @pytest.mark.parametrize("command", ["run", "refresh", "decide"])
@@ -68,14 +60,19 @@ def test_words_arrive_letter_by_letter_however_they_are_given(make):
     given = {name: WORDS for name in NAMES if name != "PYTHON"}
     for _, lines in (make("address", *map("=".join, given.items())), make("address", **given)):
         assert set(map("=".join, given.items())) <= set(lines)
-    _, lines = make("address")
-    assert {line.partition("=")[0] for line in lines} & set(NAMES) == {"XLA_RESULTS"}
+    folder, lines = make("address", f"PYTHON={WORDS}", ACCELERATOR="cuda")
+    saw = (folder / "set-up.saw").read_text().splitlines()
+    assert f"PYTHON={WORDS}" in saw and "ACCELERATOR=cuda" in saw
+    passed_on = {line.partition("=")[0] for line in lines} & set(NAMES)
+    assert passed_on == {"PYTHON", "ACCELERATOR", "XLA_RESULTS"}
+    used = re.findall(r"\$\$\{?([A-Z]+)", MAKEFILE.partition(".PHONY")[2])
+    assert set(used) - {"PWD", "WORDS"} <= set(NAMES)
 
 
 def test_a_refresh_of_all_records_anew_and_one_of_some_does_not(make):
     folder, _ = make("help")
-    (folder / "results").mkdir()
-    kept = folder / "results" / "old.json"
+    kept = folder / "results/old.json"
+    kept.parent.mkdir()
     kept.touch()
     _, lines = make("refresh", "NOTEBOOKS=1")
     assert kept.exists()
@@ -96,15 +93,3 @@ def test_a_refresh_of_all_records_anew_and_one_of_some_does_not(make):
 def test_a_command_is_given_its_words(make, command, given, arrives):
     _, lines = make(command, given)
     assert words(lines)[-len(arrives) :] == arrives
-
-
-def test_every_command_sets_up_first_with_what_was_named(make):
-    folder, _ = make("address", f"PYTHON={WORDS}", ACCELERATOR="cuda")
-    saw = (folder / "set-up.saw").read_text().splitlines()
-    assert f"PYTHON={WORDS}" in saw and "ACCELERATOR=cuda" in saw
-
-
-def test_every_word_of_a_recipe_is_one_of_them():
-    recipes = "\n".join(re.findall(r"(?m)^\t.*$", MAKEFILE))
-    used = set(re.findall(r"\$\$\{?([A-Z]+)", recipes)) - {"PWD", "WORDS"}
-    assert used <= set(NAMES)

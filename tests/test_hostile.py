@@ -1,7 +1,6 @@
-"""Whatever somebody sends: read, or refused in one line, and nothing is run or written."""
+"""Whatever somebody sends: shown as text, or skipped with a reason in one line."""
 
 import json
-import subprocess
 import tracemalloc
 from html.parser import HTMLParser
 
@@ -11,8 +10,7 @@ from hypothesis import strategies as st
 
 import xla_helpers as xh
 
-# Always the same examples, however busy the machine is.
-tried = settings(
+tried = settings(  # always the same examples, however busy the machine is
     derandomize=True,
     deadline=None,
     database=None,
@@ -61,88 +59,13 @@ def mutated(draw, data):
     return data
 
 
-# Bug reports
-
-
-class Started(Exception):
-    """A process was about to run what a report holds."""
-
-
-def start(*args, **options):
-    raise Started
-
-
-def is_run_or_refused(folder, report):
-    """Whether a folder with these bytes as its report would be replayed, up to the process."""
-    (folder / "report.json").write_bytes(report)
-    before = sorted(folder.iterdir())
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(subprocess, "Popen", start)
-            xh.replay_bug_report(folder)
-    except Started:
-        return True
-    except ValueError as error:
-        assert is_one_line(str(error)) and "report" in str(error)
-        return False
-    finally:
-        assert sorted(folder.iterdir()) == before and [*folder.parent.iterdir()] == [folder]
-    raise AssertionError("replayed without a process of its own")
-
-
-@pytest.fixture(scope="module")
-def good(tf, folder):
-    """A report that was written here: its folder, and what report.json holds."""
-    double = tf.function(lambda x: 2.0 * x, jit_compile=True)
-    xh.write_bug_report(folder / "report", double, tf.TensorSpec([2, 3]))
-    return folder / "report", (folder / "report" / "report.json").read_bytes()
-
-
-def test_what_was_written_here_is_run(good):
-    assert is_run_or_refused(*good)
-
-
-@tried
-@given(data=st.data())
-def test_bytes_of_a_report(good, data):
-    folder, report = good
-    is_run_or_refused(folder, data.draw(mutated(report)))
-
-
-@tried
-@given(data=st.data())
-def test_parts_of_a_report(good, data):
-    folder, report = good
-    changed = replaced(data.draw, json.loads(report))
-    is_run_or_refused(folder, json.dumps(changed).encode())
-
-
-BOMBS = {
-    "errors": json.dumps({"inputs": [{}] * 10**5}),
-    "depth": "[" * 2**19,
-    "depth in a part": '{"x": ' + "[" * 2**19,
-    "length": " " * 2**28,
-}
-
-
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_takes_bounded_memory(good, name):
-    bomb = BOMBS[name].encode()
-    tracemalloc.start()
-    try:
-        assert not is_run_or_refused(good[0], bomb)
-        assert tracemalloc.get_traced_memory()[1] < 150e6
-    finally:
-        tracemalloc.stop()
-
-
 # Results
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory):
-    rows = {"list": sum, "tuple": lambda x: sum(tuple(x))}
-    comparison = xh.compare(rows, [1.0, 2.0], rounds=6, block=1e-9, budget=0)
+def recorded(tf, tmp_path_factory):
+    rows = {"graph": sum, "XLA": lambda x: sum(tuple(x))}
+    comparison = xh.compare(rows, ([1.0, 2.0],), rounds=6, block=1e-9, budget=0)
     path = xh.record("sums", comparison, "two numbers", tmp_path_factory.mktemp("recorded"))
     return path.read_bytes()
 
@@ -155,7 +78,7 @@ def is_shown_or_skipped(path, data):
     assert len(results) + len(skipped) == 1
     assert all(map(is_one_line, skipped.values()))
     for result in results:
-        assert is_one_line(result.title)
+        assert is_one_line(result.title + str(result.xla_against_graph))
         assert_shown_safely(result.comparison)
     return bool(results)
 
@@ -173,8 +96,26 @@ def test_bytes_of_a_result(folder, recorded, data):
 @tried
 @given(data=st.data())
 def test_parts_of_a_result(folder, recorded, data):
-    content = replaced(data.draw, json.loads(recorded))
-    is_shown_or_skipped(folder / "result.json", json.dumps(content).encode())
+    content = json.dumps(replaced(data.draw, json.loads(recorded)))
+    content = content.replace('"XLA"', json.dumps(data.draw(TEXT)))
+    is_shown_or_skipped(folder / "result.json", content.encode())
+
+
+BOMBS = {
+    "depth": '{"runs": ' + "[" * 2**19,
+    "length": " " * 2**28,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_takes_bounded_memory(folder, name):
+    bomb = BOMBS[name].encode()
+    tracemalloc.start()
+    try:
+        assert not is_shown_or_skipped(folder / "result.json", bomb)
+        assert tracemalloc.get_traced_memory()[1] < 150e6
+    finally:
+        tracemalloc.stop()
 
 
 # What is shown
@@ -201,15 +142,15 @@ def assert_shown_safely(shown):
     assert page.attributes <= {"style", "class"}
 
 
-CELLS = LEAVES | st.floats(0, 1e9).map(xh.Seconds)
+CELLS = LEAVES | st.floats(0, 1e9).map(lambda seconds: xh.format_si(seconds, "s"))
 
 
 @tried
 @given(TEXT, st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n))))
 def test_any_table(text, rows):
     columns = len(rows[0]) if rows else 1
-    table = xh.tabulate(text, [text] * columns, rows)
-    usual = xh.tabulate("text", ["text"] * columns, [["text"] * columns] * len(rows))
+    table = xh.table(text, [text] * columns, rows)
+    usual = xh.table("text", ["text"] * columns, [["text"] * columns] * len(rows))
     assert_shown_safely(table)
     assert len(str(table).split("\n")) == len(str(usual).split("\n"))
     tags = Tags(table._repr_html_()).found
@@ -219,7 +160,7 @@ def test_any_table(text, rows):
 HOSTILE = "<img src=x onerror=go()>\x1b[2J\u202e</td>\n|<b>"
 
 
-def test_names_and_errors_are_text(tf, tmp_path):
+def test_names_and_errors_are_text(tf):
     def fails(x):
         raise ValueError(HOSTILE)
 
@@ -227,9 +168,8 @@ def test_names_and_errors_are_text(tf, tmp_path):
         return {HOSTILE: x}
 
     named.__name__ = HOSTILE
-    comparison = xh.compare(
-        {HOSTILE: sum, "fails": fails}, [1, 2], rounds=2, budget=0, strict=False
-    )
-    for shown in (comparison, xh.check(named, tf.ones([2])), xh.check(fails, tf.ones([2]))):
+    args, brief = (tf.ones([2]),), {"rounds": 2, "budget": 0, "strict": False}
+    comparison = xh.compare({HOSTILE: named, "fails": fails}, args, **brief)
+    for shown in (comparison, xh.check(named, args), xh.check(fails, args)):
         assert "onerror" in str(shown)
         assert_shown_safely(shown)

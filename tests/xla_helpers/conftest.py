@@ -7,14 +7,8 @@ from types import SimpleNamespace
 import matplotlib.pyplot as plt
 import pytest
 
-from xla_helpers import startup
-from xla_helpers.agreement import Difference
-from xla_helpers.checking import Check, Outcome
-from xla_helpers.comparisons import Comparison
-from xla_helpers.compilations import Call, Reason
-from xla_helpers.logs import compilations_are_logged
-from xla_helpers.results import Result
-from xla_helpers.timing import Measurement
+import xla_helpers as xh
+from xla_helpers.startup import compilations_are_logged
 
 AROUND = (0.98, 0.985, 0.99, 0.995, 1.0, 1.005, 1.01, 1.015, 1.02)
 CLOSE = {"eager": 0.0030, "graph": 0.0029, "XLA": 0.0021}
@@ -33,7 +27,7 @@ def keep_log(tf):
     """A test calls it first: pytest takes file descriptor 2 from TensorFlow's log for each."""
 
     def keep():
-        log = os.open(startup.log_path(), os.O_WRONLY | os.O_APPEND)
+        log = os.open(xh.prepare_tensorflow(), os.O_WRONLY | os.O_APPEND)
         os.dup2(log, 2)
         os.close(log)
         compilations_are_logged.cache_clear()  # an earlier test may have asked without the log
@@ -50,7 +44,7 @@ def jit(tf):
 @pytest.fixture(scope="session")
 def examples():
     """The functions below, and medians close together and far apart."""
-    makers = (comparison, races, result, log, graph, check, checks)
+    makers = (comparison, races, result, graph)
     return SimpleNamespace(close=CLOSE, far=FAR, **{make.__name__: make for make in makers})
 
 
@@ -60,9 +54,9 @@ def comparison(scale=1.0, **seconds):
         label: s if isinstance(s, tuple) else tuple(scale * s * share for share in AROUND)
         for label, s in seconds.items()
     }
-    return Comparison(
-        {label: Measurement(label, 1.0, s, 10) for label, s in samples.items()},
-        dict.fromkeys(samples, Difference()),
+    return xh.Comparison(
+        {label: xh.Measurement(label, 1.0, s, 10) for label, s in samples.items()},
+        dict.fromkeys(samples, xh.Difference()),
     )
 
 
@@ -71,20 +65,7 @@ def races(**medians):
 
 
 def result(name="fused-sum", what="a sum", **seconds):
-    return Result(name, what, "2026-11-21", {"processor": "P"}, (comparison(**seconds),))
-
-
-def log():
-    """Three calls of a `CompilationLog`; the second found its program ready."""
-    shape = Reason("shape", "input_ids", "(1, 8)", "(1, 16)")
-    beams = Reason("value", "num_beams", "1", "2")
-    return SimpleNamespace(
-        calls=[
-            Call(1, "f", 1, 1, 0.02, 0.03, 0.001, (Reason("first call"),)),
-            Call(2, "f", 0, 0, 0.0, 0.0, 0.001, ()),
-            Call(3, "f", 1, 1, 0.02, 0.03, 0.001, (shape, beams)),
-        ]
-    )
+    return xh.Result(name, what, "2026-11-21", {"processor": "P"}, (comparison(**seconds),))
 
 
 def graph(layers=6):
@@ -98,17 +79,3 @@ def graph(layers=6):
         }
         edges += [(f"op{i - 1}" if i else "x", f"op{i}"), (f"c{i}", f"op{i}")]
     return nodes, [*edges, ("x", f"op{layers - 1}")]
-
-
-def check(**by_mode):
-    """mode to the fields of its `Outcome`."""
-    return Check("f", {mode: Outcome(**fields) for mode, fields in by_mode.items()})
-
-
-def checks():
-    error = {"error": ValueError("x")}
-    return {
-        "silent": check(eager=error, XLA={"result": 1, "agrees": False}),
-        "loud": check(eager={"result": 2}, XLA=error | {"agrees": False}),
-        "same": check(eager={"result": 3}, XLA={"result": "a " * 30}),
-    }

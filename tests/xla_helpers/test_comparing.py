@@ -1,5 +1,6 @@
 """Comparisons, most of them on a clock that moves only when a candidate says so."""
 
+import functools
 import math
 import random
 
@@ -35,15 +36,13 @@ def test_times_and_results(clock):
     assert (c["a"].samples, c["b"].samples) == ((2.0,) * 6, (0.5,) * 6)
     assert (c.baseline, c.failures, c["b"].label) == ("a", {}, "b")
     assert [difference.size for difference in c.differences.values()] == [0, 0]
-    assert repr(c.ratio("b")) == "4.00x faster [4.00, 4.00]"
-    assert title(c).startswith("Largest relative difference of results 0, allowed 0.0001.")
+    assert str(c.ratio("b")) == "4.00x faster [4.00, 4.00]"
 
 
 def test_candidates_take_turns_and_the_control_runs_twice(clock):
     candidates = {label: clock.takes(1.0, label=label) for label in "ABC"}
     c = xh.compare(candidates, rounds=3, budget=0, block=SHORT, clock=clock)
     order = "".join(clock.labels)
-    assert order.startswith("ABC")
     rounds = [order[-12:][i : i + 4] for i in (0, 4, 8)]
     assert all(sorted(one) == ["A", "A", "B", "C"] for one in rounds)
     assert len(set(rounds)) > 1
@@ -71,7 +70,7 @@ class Machine:
         return self.now
 
     def takes(self, seconds):
-        def candidate():
+        def candidate(_):
             noise = math.exp(self._random.gauss(0, self._noise))
             self.now += seconds * noise * (1 + self._drift * self.now)
 
@@ -79,7 +78,8 @@ class Machine:
 
     def race(self, a=1.0, b=1.0, **options):
         candidates = {"a": self.takes(a), "b": self.takes(b)}
-        return xh.compare(candidates, clock=self, block=SHORT, **options)
+        plain = (1,)  # an argument that is no tensor: Python of it is not traced, only called
+        return xh.compare(candidates, plain, clock=self, block=SHORT, **options)
 
 
 def test_a_wide_interval_is_given_the_budget():
@@ -93,32 +93,19 @@ def test_a_wide_interval_is_given_the_budget():
 
 def test_a_function_against_itself_is_seldom_called_different():
     machines = [Machine(0.03, seed=seed) for seed in range(100)]
-    assert sum(one.race(budget=60).ratio("b").clear for one in machines) <= 5
+    assert sum(one.race(budget=60).ratio("b").significant for one in machines) <= 5
 
 
 def test_a_planted_slowdown_is_found():
     for seed in range(10):
         ratio = Machine(0.02, seed=seed).race(b=1.1, budget=60).ratio("b")
-        assert ratio.clear and ratio.value < 1
+        assert ratio.significant and ratio.value < 1
 
 
 @pytest.mark.parametrize("drift", [-1e-3, 1e-2])
 def test_a_clock_that_drifts_becomes_no_difference(drift):
-    assert not Machine(drift=drift).race(budget=60).ratio("b").clear
-    assert Machine(drift=drift).race(b=0.8, budget=60).ratio("b").clear
-
-
-def test_the_device_is_awaited(tf, clock, monkeypatch):
-    """Calls return at once, and the device then works for half a second on each of them."""
-    waiting = []
-
-    def sync_devices():
-        clock.now += sum(waiting)
-        waiting.clear()
-
-    monkeypatch.setattr(tf.test.experimental, "sync_devices", sync_devices)
-    c = xh.compare({"a": lambda: waiting.append(0.5)}, rounds=3, budget=0, block=1.0, clock=clock)
-    assert (c["a"].samples, c["a"].calls) == ((0.5,) * 3, 2)
+    assert not Machine(drift=drift).race(budget=60).ratio("b").significant
+    assert Machine(drift=drift).race(b=0.8, budget=60).ratio("b").significant
 
 
 # What is compared
@@ -126,10 +113,10 @@ def test_the_device_is_awaited(tf, clock, monkeypatch):
 
 BAD = {
     "raises": (fails, "ArithmeticError: too large"),
-    "NaN": (lambda: GOOD * math.nan, "and NaN equals nothing: give other arguments"),
-    "shape": (lambda: np.zeros([3]), "its result has shape (3,), that of 'good' has (2,)"),
-    "nothing": (lambda: None, "its result has parts [], that of 'good' has ['result']"),
-    "value": (lambda: GOOD + [0, 0.5], "by 0.25 (relative), 0.5 (absolute), more than `tolerance`"),
+    "NaN": (lambda: GOOD * math.nan, "2 NaN"),
+    "shape": (lambda: np.zeros([3]), "shape (3,) instead of (2,)"),
+    "nothing": (lambda: None, "parts [] instead of ['result']"),
+    "value": (lambda: np.array([1.0, 2.5]), "0.25 relative, 0.5 absolute"),
     "a generator": (lambda: (x for x in GOOD), "TypeError: `result` is a generator"),
 }
 
@@ -144,8 +131,7 @@ def test_a_bad_candidate_does_not_hide_the_good_ones(clock, bad):
     found = caught.value.found
     assert list(found.measurements) == ["good", "fine"] and list(found.failures) == ["bad"]
     assert why in found.failures["bad"]
-    assert str(caught.value) == f"- bad: {found.failures['bad']}\n\n{found}"
-    with pytest.raises(KeyError, match="'bad.* was not measured: "):
+    with pytest.raises(KeyError, match=r"'bad.* was not measured: "):
         found.ratio("bad")
 
 
@@ -153,29 +139,26 @@ def test_the_first_result_is_the_reference(clock):
     good, other = (clock.takes(1.0, result=result) for result in (GOOD, 1.0))
     c = xh.compare({"other": other, "good": good, "fine": good}, clock=clock, **QUICK)
     assert (list(c.measurements), list(c.failures)) == (["other"], ["good", "fine"])
-    assert title(c).startswith("No other result agrees with the first.")
     c = xh.compare({"bad": fails, "good": good, "fine": good}, clock=clock, **QUICK)
     assert (list(c.measurements), c.baseline) == (["good", "fine"], "good")
 
 
-def test_a_tolerance_allows_what_it_says(clock):
-    near = {"a": clock.takes(1.0, result=2.0), "b": clock.takes(1.0, result=3.0)}
-    assert xh.compare(near, tolerance=0.25, clock=clock, **QUICK).failures
-    c = xh.compare(near, tolerance=0.5, clock=clock, **QUICK)
-    assert c.failures == {} and "results 0.5, allowed 0.5" in title(c)
-
-
 @pytest.mark.parametrize(
-    ("candidates", "words"),
+    "candidates",
     [
-        ({"a": lambda: None, "b": lambda: None}, "were not compared: there are none."),
-        ({"a": lambda: 1.0}, "were not compared: there is only one."),
-        ({"a": lambda: 1.0, "b": fails}, "were not compared: there is only one."),
-        ({}, "were not compared: there are none."),
+        {"a": lambda: None, "b": lambda: None},
+        {"a": lambda: 1.0},
+        {"a": lambda: 1.0, "b": fails},
+        {},
     ],
 )
-def test_results_that_were_not_compared_are_not_called_equal(candidates, words):
-    assert title(xh.compare(candidates, **QUICK)).startswith(f"Results {words}")
+def test_results_that_were_not_compared_are_not_called_equal(candidates):
+    assert "not compared" in title(xh.compare(candidates, **QUICK))
+
+
+def test_nan_equals_nan_in_the_same_place(clock):
+    nan = clock.takes(1.0, result=GOOD * math.nan)
+    assert xh.compare({"a": nan, "b": nan}, clock=clock, **QUICK).failures == {}
 
 
 @pytest.mark.parametrize("good_calls", [0, 1, 2, 4])
@@ -191,7 +174,7 @@ def test_a_candidate_may_fail_in_any_call(clock, good_calls):
     c = xh.compare(candidates, rounds=3, budget=0, block=SHORT, strict=False, clock=clock)
     assert c.failures == {"breaks": "MemoryError: no room"}
     assert [len(m.samples) for m in c.measurements.values()] == [3, 3]
-    assert c.control is None or "breaks" != c.control.label
+    assert c.control is None or c.control.label != "breaks"
     assert "MemoryError: no room" in str(c) and c.ratio("fine").value == 1
 
 
@@ -199,13 +182,8 @@ def test_a_candidate_may_fail_in_any_call(clock, good_calls):
     ("option", "value"), [("rounds", 1.5), ("block", 0), ("budget", -1), ("tolerance", math.nan)]
 )
 def test_options_that_make_no_sense_are_refused_by_name(option, value):
-    with pytest.raises(ValueError, match=f"`{option}` is {value!r}: give"):
+    with pytest.raises(ValueError, match=f"`{option}` must be a"):
         xh.compare({"a": fails}, **{option: value})
-
-
-def test_candidates_without_labels_are_refused():
-    with pytest.raises(TypeError, match="`candidates` is list: give a dict, label to function"):
-        xh.compare([fails])
 
 
 # What ran
@@ -215,7 +193,7 @@ def test_rows_say_what_really_ran(tf, keep_log):
     keep_log()
     plain, compiled = tf.function(tf.sin), tf.function(tf.sin, jit_compile=True)
     candidates = {"eager": tf.sin, "graph": plain, "XLA": compiled}
-    c = xh.compare(candidates, tf.ones([3]), **QUICK)
+    c = xh.compare(candidates, (tf.ones([3]),), **QUICK)
     assert c.as_labelled and c.control.label == "graph"
     assert [(x.mode, x.programs) for x in c.evidence.values()] == [
         ("eager", 0),
@@ -223,28 +201,9 @@ def test_rows_say_what_really_ran(tf, keep_log):
         ("XLA", 1),
     ]
     assert line(c, "XLA")[1:4] == ["1", "XLA", "program"]
-    wrong = xh.compare({"eager": tf.sin, "XLA, padded": plain}, tf.ones([3]), **QUICK)
-    assert not wrong.as_labelled and "not XLA: no compiled program ran" in str(wrong)
+    wrong = xh.compare({"eager": tf.sin, "XLA, padded": plain}, (tf.ones([3]),), **QUICK)
+    assert not wrong.as_labelled and "not XLA: graph ran" in str(wrong)
     assert not xh.Comparison(c.measurements, {}).as_labelled  # nobody saw it
-
-
-def test_a_saved_model_may_be_a_candidate_by_its_folder(tf, tmp_path):
-    module = tf.Module()
-    module.__call__ = tf.function(lambda x: 2 * x, input_signature=[tf.TensorSpec([2])])
-    tf.saved_model.save(module, str(tmp_path))
-    candidates = {"saved": str(tmp_path), "path": tmp_path, "Python": lambda x: 2 * x, "no": "no"}
-    c = xh.compare(candidates, tf.ones([2]), **QUICK)
-    assert list(c.differences) == ["saved", "path", "Python"]
-    assert c.failures == {"no": "ValueError: 'no' is no folder of a SavedModel: it has no graph"}
-
-
-def test_xla_is_not_asked_where_it_would_end_the_process(tf):
-    def words(text):
-        return tf.strings.split(text).values
-
-    modes = {"eager": words, "XLA": tf.function(words, jit_compile=True)}
-    c = xh.compare(modes, tf.constant(["a b"]), **QUICK)
-    assert "it would abort at StringSplit" in c.failures["XLA"] and "eager" in c.measurements
 
 
 # Variables
@@ -266,52 +225,60 @@ def descent(tf, rate=0.1):
 def test_a_step_trains_nothing_and_its_variables_are_compared(tf):
     weights, step = descent(tf)
 
+    @tf.function
     def half_done(x):
         weights.assign_sub(x)
-        raise ArithmeticError("too large")
+        return tf.debugging.check_numerics(x / 0.0, "too large")
 
     modes = {"eager": step, "graph": tf.function(step), "broken": half_done}
-    c = xh.compare(modes, tf.ones([2]), **QUICK)
+    c = xh.compare(modes, (tf.ones([2]),), **QUICK)
     assert list(c.failures) == ["broken"] and weights.numpy().tolist() == [1, 2]
-    assert "Variables compared: weights." in title(c)
 
 
-def test_what_a_graph_changes_is_found_wherever_python_keeps_it(tf):
-    class Counter:
-        hidden = {"count": tf.Variable(0.0, name="count")}  # noqa: RUF012
+def test_a_partial_of_a_function_is_traced_and_its_variables_are_restored(tf):
+    weights, step = descent(tf)
+    partial_step = functools.partial(tf.function(step), tf.ones([2]))
+    c = xh.compare({"graph": partial_step, "again": partial_step}, **QUICK)
+    assert c["graph"].first > 0.01 and c.control.label == "graph"  # its trace is in it
+    xh.measure(partial_step, rounds=2)
+    assert weights.numpy().tolist() == [1, 2]
 
-        def step(self, by):
-            return self.hidden["count"].assign_add(by)
 
-    xh.compare({"graph": tf.function(Counter().step)}, 1.0, **QUICK)
-    assert Counter.hidden["count"].numpy() == 0
+def test_the_first_call_is_timed_outside_the_profiler(tf, monkeypatch):
+    told, profiler = [], tf.profiler.experimental
+    for name in ("start", "stop"):
+        act = getattr(profiler, name)
+        monkeypatch.setattr(profiler, name, lambda *a, n=name, act=act: told.append(n) or act(*a))
+    xh.compare({"probe": lambda x: told.append("call")}, (3,), **QUICK)
+    assert told[:4] == ["call", "start", "call", "stop"]
 
 
 def test_a_variable_may_be_given(tf):
     weights, _ = descent(tf)
     modes = {"eager": lambda v: v.assign_add(v) * 0, "other": lambda v: v * 0}
-    c = xh.compare(modes, weights, **QUICK)
+    c = xh.compare(modes, (weights,), **QUICK)
     assert "variables['weights']" in c.failures["other"] and weights.numpy().tolist() == [1, 2]
 
 
 def test_variables_that_each_candidate_has_for_itself_are_not_compared(tf):
     steps = {"one": descent(tf), "other": descent(tf, rate=0.2)}  # with the same loss
     modes = {label: tf.function(step) for label, (_, step) in steps.items()}
-    c = xh.compare(modes, tf.constant([1.0, 3.0]), **QUICK)
-    assert c.failures == {} and "has for itself were not compared." in title(c)
+    c = xh.compare(modes, (tf.constant([1.0, 3.0]),), **QUICK)
+    assert c.failures == {} and c.own_variables
     assert [weights.numpy().tolist() for weights, _ in steps.values()] == [[1, 2]] * 2
 
 
-def test_each_block_begins_with_the_same_values(tf, clock):
+def test_each_block_begins_with_the_same_values(tf):
     """A step that took longer with each change would not be the same step any more."""
     count, seen = tf.Variable(0.0), []
 
+    @tf.function
     def step():
-        clock.now += 1
-        seen.append(float(count))
-        count.assign_add(1.0)
+        value = count.read_value()
+        tf.py_function(lambda value: seen.append(float(value)), [value], [])
+        return count.assign_add(1.0)
 
-    xh.compare({"step": step}, rounds=3, budget=0, block=SHORT, clock=clock)
+    xh.compare({"step": step}, rounds=3, budget=0, block=SHORT)
     assert set(seen[-6:]) == {0.0}
 
 
@@ -322,30 +289,12 @@ def test_results_of_drawn_numbers_are_not_compared(tf):
     dropout = [tf.keras.layers.Dropout(0.5, seed=1) for _ in range(2)]
     eager, other = (lambda x, layer=layer: layer(x, training=True) for layer in dropout)
     other = tf.function(other, jit_compile=True)
-    c = xh.compare({"eager": eager, "XLA": other}, tf.ones([64]), **QUICK)
+    c = xh.compare({"eager": eager, "XLA": other}, (tf.ones([64]),), **QUICK)
     assert c.failures == c.differences == {} and list(c.measurements) == ["eager", "XLA"]
-    assert title(c).startswith("Results were not compared: random numbers are drawn (Stateless")
+    assert "Stateless" in c.undecided
     still, drawn = tf.function(lambda: tf.zeros([9])), tf.function(lambda: tf.random.normal([9]))
     c = xh.compare({"still": still, "drawn": drawn}, **QUICK)
-    assert title(c).startswith("Results were not compared: random numbers are drawn (Random")
-
-
-def test_a_control_that_differs_from_itself_says_how(tf):
-    numbers = iter(range(10**9))
-    candidates = {"one": lambda: next(numbers), "other": lambda: next(numbers)}
-    c = xh.compare(candidates, **QUICK)
-    assert c.failures == {} and "called again, one's result differs from the first time" in title(c)
-    drawn = tf.function(lambda: tf.constant(next(numbers)))
-    c = xh.compare({"graph": drawn, "other": lambda: 0}, **QUICK)
-    assert c.failures == {} and "traced anew, graph's result differs" in title(c)
-
-
-def test_equal_results_are_compared_though_numbers_are_drawn(tf):
-    def same():
-        return tf.random.stateless_normal([2], [1, 2], alg="philox")
-
-    c = xh.compare({"eager": same, "graph": tf.function(same)}, **QUICK)
-    assert c.undecided == "" and list(c.differences) == ["eager", "graph"]
+    assert "RandomStandardNormal" in c.undecided
 
 
 # What a comparison says
@@ -354,7 +303,7 @@ def test_equal_results_are_compared_though_numbers_are_drawn(tf):
 def raced(control=None, **samples):
     """A comparison of samples; `control` are those of the first label, raced against itself."""
     measurements = {label: xh.Measurement(label, 1.0, s, 1) for label, s in samples.items()}
-    same = dict.fromkeys(samples, xh.largest_difference(1.0, 1.0))
+    same = dict.fromkeys(samples, xh.max_difference(1.0, 1.0))
     control = control and xh.Measurement(next(iter(samples)), 1.0, control, 1)
     return xh.Comparison(measurements, same, control=control)
 
@@ -365,15 +314,14 @@ def test_ratios_are_taken_round_by_round():
     assert c.ratio("a", "b").value == 0.25
 
 
-def test_a_ratio_within_the_noise_of_the_control_is_not_clear():
+def test_a_ratio_within_the_noise_of_the_control_is_not_significant():
     near, far = (1.9,) * 7, (1.0,) * 7
     noisy = raced((1.8,) * 7, graph=(2.0,) * 7, near=near, far=far)
-    assert noisy.noise == 2 / 1.8 and "graph raced against itself: 1.11x apart." in title(noisy)
-    assert not noisy.ratio("near").clear and noisy.ratio("far").clear
-    assert noisy.calls_to_repay("near") == math.inf
-    assert "no clear difference [1.05, 1.05]" in str(noisy)
+    assert noisy.noise == 2 / 1.8
+    assert not noisy.ratio("near").significant and noisy.ratio("far").significant
+    assert noisy.break_even_calls("near") == math.inf
     alone = raced(graph=(2.0,) * 7, near=near)
-    assert alone.noise == 1 and "itself" not in title(alone)
+    assert alone.noise == 1
 
 
 @pytest.mark.parametrize(
@@ -385,25 +333,16 @@ def test_a_ratio_within_the_noise_of_the_control_is_not_clear():
         (8.0, 2.0, None, math.inf),
     ],
 )
-def test_calls_to_repay(first, later, cost, calls):
+def test_break_even_calls(first, later, cost, calls):
     graph = xh.Measurement("graph", 2.0, (2.0,) * 7, 1)
     xla = xh.Measurement("XLA", first, (later,) * 7, 1)
     c = xh.Comparison({"graph": graph, "XLA": xla}, {})
-    assert c.calls_to_repay("XLA", cost=cost) == calls
-    assert c.calls_to_repay("XLA", "graph", cost) == calls
+    assert c.break_even_calls("XLA", cost=cost) == calls
+    assert c.break_even_calls("XLA", "graph", cost) == calls
 
 
-def test_a_table_and_what_is_not_in_it():
-    c = raced(eager=(2.0,) * 6, XLA=(0.5, 1.5) * 3)
-    assert (
-        str(c).splitlines()[1].split() == "ran first call median spread against eager note".split()
-    )
-    assert line(c, "eager") == "eager 1 s 2 s 0 s".split()
-    assert line(c, "XLA")[-1] == "noisy"
-    assert repr(c.ratio("XLA")) in c._repr_html_()
-    with pytest.raises(KeyError, match="'graph' was not measured: there is eager, XLA"):
-        c.ratio("graph")
-    with pytest.raises(KeyError, match="was not measured: there is nothing"):
-        xh.Comparison({}, {}).ratio("XLA")
-    single = xh.Comparison(raced(a=(2.0,), b=(1.0,)).measurements, {})
-    assert title(single) == "Results were not compared." and "2x faster, seen once" in str(single)
+def test_a_small_difference_may_be_significant_and_is_shown():
+    rounds = tuple(1.003 + 0.0015 * n / 100 for n in range(101))
+    ratio = raced(a=rounds, b=(1.0,) * 101).ratio("b")
+    assert ratio.significant and "1.00x" not in str(ratio)
+    assert str(ratio) in raced(a=rounds, b=(1.0,) * 101)._repr_html_()

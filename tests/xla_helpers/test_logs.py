@@ -9,46 +9,36 @@ TOOK = (
     "I device_compiler.h:538] Compilation of XLA executable time: {} (cumulative: 9 s, max: 9 s)\n"
 )
 FAILED = "W op_kernel.cc:1858] OP_REQUIRES failed at xla_ops.cc:602 : INVALID_ARGUMENT\n"
-
-
-def add_one(x):
-    return x + 1
-
-
-def test_names_and_seconds_are_those_that_tensorflow_logs():
-    first = ["noise ü\n", BUILT.format("__inference_f_12"), TOOK.format("2.5 s")]
-    second = [BUILT.format("cluster_0"), "Compiled cluster!\n", TOOK.format("40 ms (40000 us)")]
-    found = xh.compilations_in("".join(first + second))
-    assert [(one.name, one.seconds) for one in found] == [
-        *(("__inference_f_12", 2.5), ("cluster_0", 0.04))
-    ]
+F, G, TWO, THREE = BUILT.format("f"), BUILT.format("g"), TOOK.format("2 s"), TOOK.format("3 s")
 
 
 @pytest.mark.parametrize(
-    ("shown", "seconds"),
-    [("1e+03 us", 1e-3), ("139 ms", 0.139), ("1.5 s", 1.5), ("2 min", 120), ("1.5 h", 5400)],
+    ("log", "found"),
+    [
+        (f"noise ü\n{F}{TWO}{G}Compiled cluster!\n{THREE}", [("f", 2), ("g", 3)]),
+        (F + G + TWO + THREE, [("g", 2), ("f", 3)]),  # two at once
+        (F + TOOK.format("1e+03 us"), [("f", 1e-3)]),
+        (F + TOOK.format("139 ms (139000 us)"), [("f", 0.139)]),
+        (F + TOOK.format("2 min"), [("f", 120)]),
+        (F + TOOK.format("1.5 h"), [("f", 5400)]),
+        (F + G + TWO, [("g", 2)]),  # f was only looked at
+        (F + TWO + FAILED, []),
+        (TWO, []),  # found in a cache on disk
+        (BUILT.format("__inference_xla_helpers_probe_3") + TWO, []),
+    ],
 )
-def test_seconds_are_read_in_every_unit(shown, seconds):
-    (found,) = xh.compilations_in(BUILT.format("f") + TOOK.format(shown))
-    assert found.seconds == pytest.approx(seconds)
-
-
-def test_two_compilations_at_once_both_count():
-    built, took = BUILT.format("f") + BUILT.format("g"), TOOK.format("2 s") + TOOK.format("3 s")
-    assert xh.compilations_in(built + took) == [("g", 2), ("f", 3)]
-
-
-def test_only_what_was_compiled_to_run_counts():
-    looked_at, took = BUILT.format("f"), TOOK.format("2 s")
-    assert xh.compilations_in(looked_at + BUILT.format("g") + took) == [("g", 2)]
-    assert xh.compilations_in(looked_at + took + FAILED) == []
-    assert xh.compilations_in(took) == []  # found in a cache on disk
-    assert xh.compilations_in(BUILT.format("__inference_xla_helpers_probe_3") + took) == []
+def test_what_was_compiled_to_run_counts_with_its_name_and_seconds(log, found):
+    assert xh.Run(None, "", log, 1.0).compilations == [(x, pytest.approx(s)) for x, s in found]
 
 
 def test_compilations_in_a_block(keep_log, jit, tf):
     keep_log()
+
+    def add_one(x):
+        return x + 1
+
     function, refused = jit(add_one), jit(lambda x: tf.strings.as_string(x))
+    any_length = jit(add_one, input_signature=[tf.TensorSpec([None])])
     function(tf.ones([2]))
     with xh.watch_compilations() as compiled:
         for size in (2, 3, 3, 4):
@@ -58,38 +48,23 @@ def test_compilations_in_a_block(keep_log, jit, tf):
     assert all("add_one" in name and seconds > 0 for name, seconds in compiled)
     with xh.watch_compilations() as none:
         function(tf.ones([4]))
-        xh.inspect_program(function, tf.ones([5]))  # only looked at
+        xh.inspect_program(function, (tf.ones([5]),))  # only looked at
         with pytest.raises(tf.errors.InvalidArgumentError):
             refused(tf.ones([5]))
     assert none == []
+    with xh.watch_compilations() as twice:  # one graph
+        any_length(tf.ones([2])), any_length(tf.ones([3]))
+    assert len(twice) == 2 and len({one.name for one in twice}) == 1
 
 
-def test_one_graph_compiled_for_two_shapes_is_one_name_twice(keep_log, jit, tf):
-    keep_log()
-    function = jit(add_one, input_signature=[tf.TensorSpec([None])])
-    with xh.watch_compilations() as compiled:
-        for size in (2, 3):
-            function(tf.ones([size]))
-    assert len(compiled) == 2 and len({compilation.name for compilation in compiled}) == 1
-
-
-@pytest.mark.parametrize("kept", [True, False])
-def test_where_nothing_is_logged_nothing_is_counted_and_the_mend_is_named(kept):
+@pytest.mark.parametrize("kept", ["", "import xla_helpers; xla_helpers.prepare_tensorflow()"])
+def test_where_nothing_is_logged_nothing_is_counted_and_the_fix_is_named(kept):
     """Not even where the log is kept, when TensorFlow reads another switch."""
-
-    def without_the_switch(kept):
-        import os
-
-        import xla_helpers as xh
-
-        if kept:
-            xh.prepare_tensorflow()
-            os.environ["TF_CPP_VMODULE"] = ""
-        with xh.watch_compilations():
-            pass
-
-    flags = {"TF_CPP_VMODULE": "", "TF_CPP_MIN_LOG_LEVEL": "0"}
-    with pytest.raises(xh.ProcessError) as raised:
-        xh.run_in_process(without_the_switch, kept, flags=flags)
-    assert "Compilations cannot be counted here" in str(raised.value)
-    assert "call xla_helpers.prepare_tensorflow() before `import tensorflow`" in str(raised.value)
+    code = f"""{kept}
+import os, xla_helpers as xh
+os.environ["TF_CPP_VMODULE"] = ""
+with xh.watch_compilations():
+    pass
+"""
+    with pytest.raises(xh.ProcessError, match=r"(?s)cannot be counted.*prepare_tensorflow\(\)"):
+        xh.run_in_process(code)

@@ -1,0 +1,75 @@
+"""How far results differ, by `max_difference`, which needs no TensorFlow."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import xla_helpers as xh
+
+NAN, INF = math.nan, math.inf
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, 1.0),
+        (np.array([1.0, INF, -INF, NAN]), np.float32([1.0, INF, -INF, NAN])),
+        (np.array(["ä"]), np.array(["ä".encode()])),  # a graph makes bytes of text
+        ((1.0, [np.zeros([0, 3]), {"k": None}]), [1.0, (np.zeros([0, 3]), {"k": None})]),
+        ({"a": 1.0, "b": 2.0}, {"b": 2.0, "a": 1.0}),
+    ],
+)
+def test_equal_results(one, other):
+    assert xh.max_difference(one, other).size == 0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("result", "reference", "size", "place"),
+    [
+        (np.array([2.0, 100.0]), np.array([1.0, 100.0]), 0.01, ""),  # of its array's largest
+        ([2.0, 100.0], [1.0, 100.0], 1.0, "[0]"),  # a list is not one array
+        ([1, [1.2j]], [1, [1j]], 0.2, "[1][0]"),
+        (np.array([INF, 1.25]), np.array([INF, 1.0]), 0.25, ""),
+        # Beside larger numbers
+        ([1.0, 1e-10], [1.0, 3e-10], 2e-10, "[1]"),  # what rounding left of a zero
+        ([1.0, 1e-4 + 5e-8], [1.0, 1e-4], 5e-5, "[1]"),  # a small one has rounding of their size
+        ([1.0, 1e-5], [1.0, 5e-6], 5e-3, "[1]"),
+        ([0.5, 1e-10], [0.5, 1e-3], 1.0, "[1]"),  # zero on one side alone
+        ([1e9, 1e-4], [1e9, 2e-4], 0.1, "[1]"),  # a large number hides no small one
+        # What no tolerance allows
+        (-INF, INF, INF, ""),
+        ({"a": np.array([NAN, 1.0])}, {"a": np.array([1.0, NAN])}, INF, "['a']"),
+        (np.zeros([3]), np.zeros([2]), INF, ""),
+        (None, 1.0, INF, ""),
+        ([0, "x"], [0, 1.0], INF, "[1]"),
+        (np.array([7, 8]), np.array([7, 9]), INF, ""),
+    ],
+)
+def test_a_difference_has_a_size_and_a_place(result, reference, size, place):
+    found = xh.max_difference(result, reference)
+    assert (found.size, found.place) == (pytest.approx(size), f"result{place}")
+
+
+def test_tensors_are_their_numbers(tf):
+    x, halves = np.float32([[1, 2]]), [tf.constant([256.0, x], tf.bfloat16) for x in (2.0, 1.0)]
+    assert xh.max_difference(*halves).size == 1 / 256
+    found = xh.max_difference(Pair(tf.constant(x), tf.Variable(2.0)), Pair(x, tf.Variable(1.0)))
+    assert (found.size, found.place) == (1.0, "result['second']")
+    ragged = (tf.ragged.constant(rows) for rows in ([[1.0], [2.0, 3.0]], [[1.0, 2.0], [3.0]]))
+    assert xh.max_difference(*ragged).place == "result['row_splits']"
+    slices = (tf.IndexedSlices(tf.ones([1]), tf.constant([row])) for row in (0, 1))
+    assert xh.max_difference(*slices).place == "result['indices']"
+
+
+@pytest.mark.parametrize("thing", [{1, 2}, object(), np.zeros(2, [("a", "i4"), ("b", "f4")])])
+def test_only_numbers_and_text_are_compared(thing):
+    with pytest.raises(TypeError, match=r"result\[1\]"):
+        xh.max_difference([1, thing], [1, thing])

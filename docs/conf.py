@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))  # for conf.anchor
 
 project = html_title = "XLA for TensorFlow, in notebooks"
-extensions = ["myst_nb", "sphinx.ext.autodoc"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "README"
 include_patterns = ["README.md", "CONTRIBUTING.md", "notebooks/*.ipynb", "docs/*"]
 nb_execution_mode = "off"
@@ -17,6 +17,11 @@ myst_heading_slug_func = "conf.anchor"
 highlight_language = "none"
 default_role = "py:obj"
 add_module_names = False
+autodoc_class_signature = "separated"
+autodoc_default_options = {"exclude-members": "__init__"}  # results are made by functions
+autodoc_preserve_defaults = True
+napoleon_numpy_docstring = False  # Google style alone
+napoleon_use_ivar = True  # attributes as one list
 html_theme = "furo"
 html_copy_source = html_use_index = html_domain_indices = False
 html_static_path = ["site.css"]

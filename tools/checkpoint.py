@@ -111,7 +111,7 @@ def train(step, batches, steps):
     for number in range(1, steps + 1):
         loss = float(step(next(batches)))
         if number in (1, steps) or number % 50 == 0:
-            passed = xh.format_seconds(time.perf_counter() - start)
+            passed = xh.format_si(time.perf_counter() - start, "s")
             print(f"step {number:>3} of {steps}: loss {loss:.2f}, after {passed}", flush=True)
 
 

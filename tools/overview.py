@@ -18,7 +18,7 @@ def main():
     ends = " to ".join(f"{ratio!r} ({result.what})" for result, ratio in (rows[0], rows[-1]))
     alt = f"How many times faster XLA is than the graph, with intervals: from {ends}"
     picture = xh.picture(xh.plot_overview([result for result, _ in rows]), alt=alt)
-    (ROOT / "README.png").write_bytes(picture.png)
+    (ROOT / "README.png").write_bytes(picture.data)
     table = "\n".join(f"| {plain(x.what)} | {ratio!r} | {link_to(x)} |" for x, ratio in rows)
     made = f"""
 ![{plain(alt)}](README.png)
@@ -48,7 +48,8 @@ def notebook_of(result):
 
     def records(path):
         for name in re.findall(r'record\(f?\\"([a-z-]+)', path.read_text(encoding="utf-8")):
-            if result.name == name or name.endswith("-") and result.name.startswith(name):
+            begins = name.endswith("-") and result.name.startswith(name)
+            if result.name == name or begins:
                 return True
 
     (path,) = filter(records, ROOT.glob("notebooks/*.ipynb"))

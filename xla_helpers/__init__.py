@@ -1,7 +1,7 @@
 """Measure, compare, compile and explain: the helpers of "XLA for TensorFlow, in notebooks".
 
-The names are listed in `__init__.pyi`. A room is imported when a name of it is first used, so that
-`import xla_helpers` costs nothing and starts neither TensorFlow nor matplotlib.
+The names are listed in `__init__.pyi`. A module is imported when a name of it is first used, so
+that `import xla_helpers` costs nothing and starts neither TensorFlow nor matplotlib.
 """
 
 import lazy_loader

@@ -32,9 +32,7 @@ class Call(functools.partial):
         while isinstance(fn, functools.partial):
             args, kwargs, fn = (*fn.args, *args), fn.keywords | dict(kwargs or {}), fn.func
         loaded = getattr(fn, "__dict__", {}).get("__call__", fn)  # an object's restored function
-        call = super().__new__(cls, loaded, *args, **(kwargs or {}))
-        call.__dict__["owner"] = fn  # holds the variables of a function that was loaded
-        return call
+        return super().__new__(cls, loaded, *args, **(kwargs or {}))
 
     @property
     def name(self) -> str:
@@ -134,8 +132,9 @@ class State:
 
     def changed(self) -> dict[str, np.ndarray]:
         """Name to present value of each variable that has changed."""
-        now = {name: np.array(variable.read_value()) for name, (variable, _) in self._saved.items()}
-        return {name: value for name, value in now.items() if not _same(value, self.saved(name))}
+        read = {x: (v.read_value(), saved) for x, (v, saved) in self._saved.items()}
+        now = {x: (np.asarray(value), np.asarray(saved)) for x, (value, saved) in read.items()}
+        return {x: np.array(value) for x, (value, saved) in now.items() if not _same(value, saved)}
 
     def saved(self, name: str) -> np.ndarray:
         """The value from which each call begins."""

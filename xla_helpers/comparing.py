@@ -15,8 +15,6 @@ from .errors import check_number, headline
 from .outcomes import compare_outcomes, first_calls, have_own_variables
 from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block, timed
 
-NARROW = 0.05  # width of an interval relative to its ratio at which there are rounds enough
-
 
 def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> Measurement:
     """Time ``fn(*args, **kwargs)``: its first call alone, then a block of calls in each round.
@@ -194,7 +192,7 @@ class _Race:
     def _is_narrow(self):
         first, *others = self.samples.values() or [[]]
         ratios = [median_ratio(np.divide(first, other)) for other in others]
-        return all(r.high - r.low <= NARROW * r.value for r in ratios)
+        return all(r.high - r.low <= 0.05 * r.value for r in ratios)
 
     def _attempt(self, label, act, amount):
         """What `act` gives for a candidate; None when it raises, and leaves."""

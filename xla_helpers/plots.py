@@ -79,11 +79,6 @@ def _label_ticks(axis, formatter) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _new_axes(height):
-    """Axes of a figure of the usual width and this height in inches."""
-    return plt.subplots(figsize=(plt.rcParams["figure.figsize"][0], height))[1]
-
-
 def _colours_of(labels) -> list[str]:
     """The colour of the mode that each label begins with, or one that is no mode's."""
     cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
@@ -124,7 +119,7 @@ def plot_comparison(comparison, predicted, limits, ax, title):
     measured = comparison.measurements
     if not measured:
         raise ValueError("the comparison holds no measurement: there is nothing to draw")
-    ax = ax or _new_axes(0.9 + 0.55 * len(measured))
+    ax = ax or plt.subplots(figsize=(7.2, 0.9 + 0.55 * len(measured)))[1]
     for row, (m, colour) in enumerate(zip(measured.values(), _colours_of(measured), strict=True)):
         ax.plot(m.samples, [row] * len(m.samples), "o", color=colour, alpha=0.35, mew=0)
         ax.plot(m.median, row, "|", color=colour, markersize=22, mew=2.5)
@@ -163,7 +158,7 @@ def plot_ratios(
     Returns:
         The axes, for `picture`.
     """
-    ax, places = ax or _new_axes(3.2), list(races)
+    ax, places = ax or plt.subplots(figsize=(7.2, 3.2))[1], list(races)
     ratios = [race.ratio(label, baseline) for race in races.values()]
     middle = np.array([ratio.value for ratio in ratios])
     ends = np.array([(r.low, r.high) if r.bounded else (np.nan, np.nan) for r in ratios])
@@ -204,10 +199,10 @@ def plot_overview(results, *, ax=None, title: str = ""):
     if not rows:
         raise ValueError("`results` holds no comparison of XLA with a graph that has an interval")
     rows.sort(key=lambda pair: pair[1].value)
-    ax, (colour,) = ax or _new_axes(1.3 + 0.42 * len(rows)), _colours_of(["XLA"])
+    ax = ax or plt.subplots(figsize=(7.2, 1.3 + 0.42 * len(rows)))[1]
     for row, (_, ratio) in enumerate(rows):
-        ax.plot([ratio.low, ratio.high], [row, row], color=colour, linewidth=3)
-        ax.plot(ratio.value, row, "o", color=colour)
+        ax.plot([ratio.low, ratio.high], [row, row], color="C2", linewidth=3)  # XLA's colour
+        ax.plot(ratio.value, row, "o", color="C2")
         _beside(ax, (ratio.high, row), ratio.short)
     _reference_line(ax, "as fast as the graph", 1)
     _name_rows(ax, [result.what for result, _ in rows], above=1.2)
@@ -238,7 +233,7 @@ def plot_graph(nodes: dict, edges, *, outside: str = "in no cluster", ax=None, t
     """
     places = _lay_out(nodes, edges)
     depth = max((y for _, y in places.values()), default=0) + 1
-    ax = ax or _new_axes(0.7 + 0.36 * depth)
+    ax = ax or plt.subplots(figsize=(7.2, 0.7 + 0.36 * depth))[1]
     arrow = {"arrowstyle": "-|>", "color": PALE, "shrinkA": 0, "shrinkB": 0}
     for start, end in edges:
         tip = places[end][0], places[end][1] - 0.3  # the upper rim of the box

@@ -103,11 +103,11 @@ def record(name: str, comparison: Comparison, what: str, folder=None, runs=1) ->
     undecided = comparison.undecided and "they are not comparable"  # nothing personal
     kept = replace(comparison, differences=sizes, failures={}, evidence=ran, undecided=undecided)
     result = Result(name, what, date.today().isoformat(), machine_facts(), (kept,))
-    _parse(msgspec.json.encode(result))  # nothing is written that could not be read
     path = Path(folder or results_folder()) / f"{name}.json"
     same = [old for old in read_results(path)[0] if old.about == result.about]
     earlier = [run for old in same if old.machine == result.machine for run in old.runs]
     result = replace(result, runs=(*earlier, *result.runs)[-runs:])
+    _parse(msgspec.json.encode(result))  # nothing is written that could not be read
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")  # so that nobody reads half a file
     part.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")

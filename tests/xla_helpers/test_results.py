@@ -109,13 +109,11 @@ def content(*runs, **changes):
 
 
 BAD = {
-    "empty": "",
     "cut": content(run(row()))[:200],
     "deep": "[" * 10_000,
     "large": content(run(row())) + " " * 2_000_000,
     "name": content(run(row()), name="A"),
     "lines": content(run(row()), what="a\x1b[2J"),
-    "machine": content(run(row()), machine={}),
     "no run": content(),
     "no row": content(run()),
     "no sample": content(run(row(samples=[]))),

@@ -65,6 +65,7 @@ def leaves():
     [
         (r"print('\x1b[2Jred'); raise ValueError('no good')", None, False, "red", "no good"),
         ("import os; os.abort()", "SIGABRT", False, "", ""),
+        ("import os; os.kill(os.getpid(), 40)", "signal 40", False, "", ""),
         ("import time; print('begun'); time.sleep(300)", None, True, "begun", ""),
         (leaves, None, False, "", ""),
     ],

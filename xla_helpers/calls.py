@@ -31,7 +31,8 @@ class Call(functools.partial):
         check_args(args)
         while isinstance(fn, functools.partial):
             args, kwargs, fn = (*fn.args, *args), fn.keywords | dict(kwargs or {}), fn.func
-        loaded = getattr(fn, "__dict__", {}).get("__call__", fn)  # an object's restored function
+        # An object that was loaded has its function in itself, and a class has one of others.
+        loaded = fn if isinstance(fn, type) else getattr(fn, "__dict__", {}).get("__call__", fn)
         return super().__new__(cls, loaded, *args, **(kwargs or {}))
 
     @property
@@ -122,13 +123,19 @@ class State:
             return seconds
         if given and not any(hasattr(value, "dtype") for value in given):
             return 0.0
-        start, calls_graphs = time.perf_counter(), True
+        graphs: list = []
+
+        def traced(*args, **kwargs):
+            graphs.append(tf.compat.v1.get_default_graph())
+            return call.func(*args, **kwargs)
+
+        start = time.perf_counter()
         with suppress(Exception):  # whatever a reader's code raises when it is traced
-            plain = Call(tf.function(call.func, autograph=False), call.args, call.keywords)
-            graph = plain.concrete().graph
-            self.add(graph.variables)
-            calls_graphs = any("PartitionedCall" in op.type for op in graph.get_operations())
-        return time.perf_counter() - start if calls_graphs else 0.0
+            plain = Call(tf.function(traced, autograph=False), call.args, call.keywords)
+            self.add(plain.concrete().graph.variables)
+        seconds = time.perf_counter() - start
+        operations = (op for graph in graphs for op in graph.get_operations())
+        return seconds if any("PartitionedCall" in op.type for op in operations) else 0.0
 
     def changed(self) -> dict[str, np.ndarray]:
         """Name to present value of each variable that has changed."""

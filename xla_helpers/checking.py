@@ -155,7 +155,7 @@ def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
     with functions_run_eagerly(False):
         outcomes = first_calls(calls, state)
         ran = outcomes["eager"].evidence
-        if call.is_concrete or (ran.graphs and not ran.eager):
+        if call.is_concrete or ((ran.graphs or ran.programs) and not ran.eager):
             del outcomes["eager"]
         outcomes, undecided = compare_outcomes(outcomes, tolerance, state)
         found = []

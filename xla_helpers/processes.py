@@ -99,7 +99,8 @@ def run_in_process(code, args=(), *, uses=(), flags=None, timeout=300.0) -> Run:
             what = f"The process ran longer than {timeout:g} s and was stopped."
             raise ProcessError(what, late, timed_out=True) from None
         if status := ended.returncode:
-            killer = signal.Signals(-status).name if status < 0 else None
+            names = {-number.value: number.name for number in signal.Signals}
+            killer = names.get(status, f"signal {-status}") if status < 0 else None
             how = f"was killed by {killer}" if killer else f"ended with exit code {status}"
             raise ProcessError(f"The process {how}.", ended, signal=killer)
         if callable(code) and not answer.exists():

@@ -215,3 +215,12 @@ def test_arguments_that_make_no_sense(tf):
         xh.check(len, tolerance=-1)
     with pytest.raises(RuntimeError, match="inside"):
         tf.function(lambda: xh.check(lambda: 1))()
+
+
+def test_a_function_that_was_saved_compiled_has_no_eager_row(tf, tmp_path):
+    module = tf.Module()
+    signature = [tf.TensorSpec([])]
+    module.double = tf.function(lambda x: 2 * x, input_signature=signature, jit_compile=True)
+    tf.saved_model.save(module, str(tmp_path))
+    found = xh.check(tf.saved_model.load(str(tmp_path)).double, (1.0,))
+    assert list(found.outcomes) == ["graph", "XLA"] and found.agrees

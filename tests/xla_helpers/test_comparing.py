@@ -3,6 +3,7 @@
 import functools
 import math
 import random
+import time
 
 import numpy as np
 import pytest
@@ -11,32 +12,18 @@ import xla_helpers as xh
 
 SHORT = 1e-9  # a block this short holds one call
 QUICK = {"rounds": 2, "budget": 0, "block": SHORT, "strict": False}
-GOOD = np.array([1.0, 2.0])
+GOOD = np.array([1.0, 2.0, math.nan])  # which equals NaN in the same place
 
 
 def fails(*args):
     raise ArithmeticError("too large")
 
 
-def title(table):
-    return str(table).splitlines()[0]
-
-
-def line(table, label):
-    """The row of a label, as words."""
-    return next(x.split() for x in str(table).splitlines()[3:] if x.startswith(f"{label} "))
-
-
-# Rounds
-
-
-def test_times_and_results(clock):
+def test_samples_and_their_ratio(clock):
     candidates = {"a": clock.takes(8.0, 2.0, result=4.0), "b": clock.takes(0.5, result=4.0)}
     c = xh.compare(candidates, rounds=6, budget=0, clock=clock)
     assert (c["a"].samples, c["b"].samples) == ((2.0,) * 6, (0.5,) * 6)
-    assert (c.baseline, c.failures, c["b"].label) == ("a", {}, "b")
-    assert [difference.size for difference in c.differences.values()] == [0, 0]
-    assert str(c.ratio("b")) == "4.00x faster [4.00, 4.00]"
+    assert (c.ratio("b").low, c.ratio("b").high) == (4.0, 4.0)
 
 
 def test_candidates_take_turns_and_the_control_runs_twice(clock):
@@ -44,8 +31,7 @@ def test_candidates_take_turns_and_the_control_runs_twice(clock):
     c = xh.compare(candidates, rounds=3, budget=0, block=SHORT, clock=clock)
     order = "".join(clock.labels)
     rounds = [order[-12:][i : i + 4] for i in (0, 4, 8)]
-    assert all(sorted(one) == ["A", "A", "B", "C"] for one in rounds)
-    assert len(set(rounds)) > 1
+    assert all(sorted(one) == ["A", "A", "B", "C"] for one in rounds) and len(set(rounds)) > 1
     assert c.control.label == "A" and len(c.control.samples) == 3
 
 
@@ -96,69 +82,42 @@ def test_a_function_against_itself_is_seldom_called_different():
     assert sum(one.race(budget=60).ratio("b").significant for one in machines) <= 5
 
 
-def test_a_planted_slowdown_is_found():
-    for seed in range(10):
-        ratio = Machine(0.02, seed=seed).race(b=1.1, budget=60).ratio("b")
-        assert ratio.significant and ratio.value < 1
-
-
-@pytest.mark.parametrize("drift", [-1e-3, 1e-2])
-def test_a_clock_that_drifts_becomes_no_difference(drift):
+@pytest.mark.parametrize("drift", [0.0, -1e-3, 1e-2])
+def test_a_planted_slowdown_is_found_and_a_clock_that_drifts_is_none(drift):
     assert not Machine(drift=drift).race(budget=60).ratio("b").significant
-    assert Machine(drift=drift).race(b=0.8, budget=60).ratio("b").significant
+    for seed in range(10):
+        ratio = Machine(0.02, drift, seed).race(b=1.1, budget=60).ratio("b")
+        assert ratio.significant and ratio.value < 1
 
 
 # What is compared
 
 
-BAD = {
-    "raises": (fails, "ArithmeticError: too large"),
-    "NaN": (lambda: GOOD * math.nan, "2 NaN"),
-    "shape": (lambda: np.zeros([3]), "shape (3,) instead of (2,)"),
-    "nothing": (lambda: None, "parts [] instead of ['result']"),
-    "value": (lambda: np.array([1.0, 2.5]), "0.25 relative, 0.5 absolute"),
-    "a generator": (lambda: (x for x in GOOD), "TypeError: `result` is a generator"),
-}
-
-
-@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize(
+    "bad", [fails, lambda: GOOD[:2], lambda: GOOD + 1, lambda: None, lambda: (x for x in GOOD)]
+)
 def test_a_bad_candidate_does_not_hide_the_good_ones(clock, bad):
-    function, why = BAD[bad]
     good = clock.takes(1.0, result=GOOD)
     with pytest.raises(xh.ComparisonError) as caught:
-        candidates = {"good": good, "bad": function, "fine": good}
-        xh.compare(candidates, rounds=3, budget=0, clock=clock)
+        xh.compare({"good": good, "bad": bad, "fine": good}, rounds=3, budget=0, clock=clock)
     found = caught.value.found
     assert list(found.measurements) == ["good", "fine"] and list(found.failures) == ["bad"]
-    assert why in found.failures["bad"]
-    with pytest.raises(KeyError, match=r"'bad.* was not measured: "):
+    assert found.failures["bad"] in str(caught.value)
+    with pytest.raises(KeyError, match="bad"):
         found.ratio("bad")
 
 
 def test_the_first_result_is_the_reference(clock):
     good, other = (clock.takes(1.0, result=result) for result in (GOOD, 1.0))
-    c = xh.compare({"other": other, "good": good, "fine": good}, clock=clock, **QUICK)
-    assert (list(c.measurements), list(c.failures)) == (["other"], ["good", "fine"])
-    c = xh.compare({"bad": fails, "good": good, "fine": good}, clock=clock, **QUICK)
-    assert (list(c.measurements), c.baseline) == (["good", "fine"], "good")
+    candidates = {"bad": fails, "other": other, "good": good, "fine": good}
+    c = xh.compare(candidates, clock=clock, **QUICK)
+    assert (list(c.measurements), list(c.failures)) == (["other"], ["bad", "good", "fine"])
 
 
-@pytest.mark.parametrize(
-    "candidates",
-    [
-        {"a": lambda: None, "b": lambda: None},
-        {"a": lambda: 1.0},
-        {"a": lambda: 1.0, "b": fails},
-        {},
-    ],
-)
-def test_results_that_were_not_compared_are_not_called_equal(candidates):
-    assert "not compared" in title(xh.compare(candidates, **QUICK))
-
-
-def test_nan_equals_nan_in_the_same_place(clock):
-    nan = clock.takes(1.0, result=GOOD * math.nan)
-    assert xh.compare({"a": nan, "b": nan}, clock=clock, **QUICK).failures == {}
+@pytest.mark.parametrize("results", [[None, None], [1.0], []])
+def test_results_that_were_not_compared_are_not_called_equal(results):
+    candidates = {str(i): lambda result=result: result for i, result in enumerate(results)}
+    assert "not compared" in str(xh.compare(candidates, **QUICK))
 
 
 @pytest.mark.parametrize("good_calls", [0, 1, 2, 4])
@@ -174,36 +133,23 @@ def test_a_candidate_may_fail_in_any_call(clock, good_calls):
     c = xh.compare(candidates, rounds=3, budget=0, block=SHORT, strict=False, clock=clock)
     assert c.failures == {"breaks": "MemoryError: no room"}
     assert [len(m.samples) for m in c.measurements.values()] == [3, 3]
-    assert c.control is None or c.control.label != "breaks"
-    assert "MemoryError: no room" in str(c) and c.ratio("fine").value == 1
+    assert "MemoryError: no room" in str(c)
 
 
-@pytest.mark.parametrize(
-    ("option", "value"), [("rounds", 1.5), ("block", 0), ("budget", -1), ("tolerance", math.nan)]
-)
-def test_options_that_make_no_sense_are_refused_by_name(option, value):
-    with pytest.raises(ValueError, match=f"`{option}` must be a"):
-        xh.compare({"a": fails}, **{option: value})
+def test_options_that_make_no_sense_are_refused_by_name():
+    for option in ({"rounds": 1.5}, {"block": 0}, {"budget": -1}, {"tolerance": math.nan}):
+        with pytest.raises(ValueError, match=next(iter(option))):
+            xh.compare({"a": fails}, **option)
 
 
-# What ran
-
-
-def test_rows_say_what_really_ran(tf, keep_log):
-    keep_log()
-    plain, compiled = tf.function(tf.sin), tf.function(tf.sin, jit_compile=True)
-    candidates = {"eager": tf.sin, "graph": plain, "XLA": compiled}
-    c = xh.compare(candidates, (tf.ones([3]),), **QUICK)
+def test_rows_say_what_really_ran(tf, jit):
+    modes = {"eager": tf.sin, "graph": tf.function(tf.sin), "XLA": jit(tf.sin)}
+    c = xh.compare(modes, (tf.ones([3]),), **QUICK)
+    assert [ran.mode for ran in c.evidence.values()] == list(modes)
     assert c.as_labelled and c.control.label == "graph"
-    assert [(x.mode, x.programs) for x in c.evidence.values()] == [
-        ("eager", 0),
-        ("graph", 0),
-        ("XLA", 1),
-    ]
-    assert line(c, "XLA")[1:4] == ["1", "XLA", "program"]
-    wrong = xh.compare({"eager": tf.sin, "XLA, padded": plain}, (tf.ones([3]),), **QUICK)
-    assert not wrong.as_labelled and "not XLA: graph ran" in str(wrong)
     assert not xh.Comparison(c.measurements, {}).as_labelled  # nobody saw it
+    wrong = xh.compare({"XLA, padded": modes["graph"]}, (tf.ones([3]),), **QUICK)
+    assert not wrong.as_labelled and "not XLA" in str(wrong)
 
 
 # Variables
@@ -214,15 +160,13 @@ def descent(tf, rate=0.1):
     weights = tf.Variable([1.0, 2.0], name="weights")
 
     def step(x):
-        with tf.GradientTape() as tape:
-            loss = tf.reduce_sum((weights * x) ** 2)
-        weights.assign_sub(rate * tape.gradient(loss, weights))
-        return loss
+        weights.assign_sub(rate * x)
+        return tf.reduce_sum(x)
 
     return weights, step
 
 
-def test_a_step_trains_nothing_and_its_variables_are_compared(tf):
+def test_variables_are_restored_though_a_candidate_fails_halfway(tf):
     weights, step = descent(tf)
 
     @tf.function
@@ -235,22 +179,13 @@ def test_a_step_trains_nothing_and_its_variables_are_compared(tf):
     assert list(c.failures) == ["broken"] and weights.numpy().tolist() == [1, 2]
 
 
-def test_a_partial_of_a_function_is_traced_and_its_variables_are_restored(tf):
+def test_a_partial_of_a_function_is_traced(tf):
     weights, step = descent(tf)
-    partial_step = functools.partial(tf.function(step), tf.ones([2]))
-    c = xh.compare({"graph": partial_step, "again": partial_step}, **QUICK)
-    assert c["graph"].first > 0.01 and c.control.label == "graph"  # its trace is in it
-    xh.measure(partial_step, rounds=2)
+    scaled = tf.function(lambda scale, x: step(scale * x))
+    modes = {"still": lambda scale: 2.0, "step": functools.partial(scaled, x=tf.ones([2]))}
+    c = xh.compare(modes, (1.0,), **QUICK)  # a number: plain Python of it is not traced
+    assert "variables['weights']" in c.failures["step"]
     assert weights.numpy().tolist() == [1, 2]
-
-
-def test_the_first_call_is_timed_outside_the_profiler(tf, monkeypatch):
-    told, profiler = [], tf.profiler.experimental
-    for name in ("start", "stop"):
-        act = getattr(profiler, name)
-        monkeypatch.setattr(profiler, name, lambda *a, n=name, act=act: told.append(n) or act(*a))
-    xh.compare({"probe": lambda x: told.append("call")}, (3,), **QUICK)
-    assert told[:4] == ["call", "start", "call", "stop"]
 
 
 def test_a_variable_may_be_given(tf):
@@ -272,29 +207,20 @@ def test_each_block_begins_with_the_same_values(tf):
     """A step that took longer with each change would not be the same step any more."""
     count, seen = tf.Variable(0.0), []
 
-    @tf.function
     def step():
-        value = count.read_value()
-        tf.py_function(lambda value: seen.append(float(value)), [value], [])
-        return count.assign_add(1.0)
+        seen.append(count.numpy() if tf.executing_eagerly() else 0)
+        count.assign_add(1.0)
 
     xh.compare({"step": step}, rounds=3, budget=0, block=SHORT)
-    assert set(seen[-6:]) == {0.0}
+    assert set(seen[-6:]) == {0}
 
 
-# What cannot be decided
+def test_a_trace_that_fails_is_no_part_of_the_first_call(tf):
+    def plain(x):
+        time.sleep(0 if tf.executing_eagerly() else 1)
+        return float(x)
 
-
-def test_results_of_drawn_numbers_are_not_compared(tf):
-    dropout = [tf.keras.layers.Dropout(0.5, seed=1) for _ in range(2)]
-    eager, other = (lambda x, layer=layer: layer(x, training=True) for layer in dropout)
-    other = tf.function(other, jit_compile=True)
-    c = xh.compare({"eager": eager, "XLA": other}, (tf.ones([64]),), **QUICK)
-    assert c.failures == c.differences == {} and list(c.measurements) == ["eager", "XLA"]
-    assert "Stateless" in c.undecided
-    still, drawn = tf.function(lambda: tf.zeros([9])), tf.function(lambda: tf.random.normal([9]))
-    c = xh.compare({"still": still, "drawn": drawn}, **QUICK)
-    assert "RandomStandardNormal" in c.undecided
+    assert xh.compare({"plain": plain}, (np.float32(2),), **QUICK)["plain"].first < 1
 
 
 # What a comparison says
@@ -317,32 +243,22 @@ def test_ratios_are_taken_round_by_round():
 def test_a_ratio_within_the_noise_of_the_control_is_not_significant():
     near, far = (1.9,) * 7, (1.0,) * 7
     noisy = raced((1.8,) * 7, graph=(2.0,) * 7, near=near, far=far)
-    assert noisy.noise == 2 / 1.8
     assert not noisy.ratio("near").significant and noisy.ratio("far").significant
     assert noisy.break_even_calls("near") == math.inf
-    alone = raced(graph=(2.0,) * 7, near=near)
-    assert alone.noise == 1
+    assert raced(graph=(2.0,) * 7, near=near).ratio("near").significant  # without a control
 
 
 @pytest.mark.parametrize(
-    ("first", "later", "cost", "calls"),
-    [
-        (8.0, 1.0, None, 6.0),  # the first call took 6 s more, each later one saves 1 s
-        (8.0, 1.0, 3.0, 3.0),
-        (1.0, 1.0, None, 0.0),
-        (8.0, 2.0, None, math.inf),
-    ],
+    ("first", "cost", "calls"), [(8.0, None, 6.0), (8.0, 3.0, 3.0), (1.0, None, 0.0)]
 )
-def test_break_even_calls(first, later, cost, calls):
+def test_break_even_calls(first, cost, calls):
+    """The first call took 6 s more, or 1 s less, and each later one saves 1 s."""
     graph = xh.Measurement("graph", 2.0, (2.0,) * 7, 1)
-    xla = xh.Measurement("XLA", first, (later,) * 7, 1)
+    xla = xh.Measurement("XLA", first, (1.0,) * 7, 1)
     c = xh.Comparison({"graph": graph, "XLA": xla}, {})
-    assert c.break_even_calls("XLA", cost=cost) == calls
-    assert c.break_even_calls("XLA", "graph", cost) == calls
+    assert c.break_even_calls("XLA", cost=cost) == c.break_even_calls("XLA", "graph", cost) == calls
 
 
-def test_a_small_difference_may_be_significant_and_is_shown():
-    rounds = tuple(1.003 + 0.0015 * n / 100 for n in range(101))
-    ratio = raced(a=rounds, b=(1.0,) * 101).ratio("b")
-    assert ratio.significant and "1.00x" not in str(ratio)
-    assert str(ratio) in raced(a=rounds, b=(1.0,) * 101)._repr_html_()
+def test_a_small_difference_may_be_significant():
+    c = raced(a=tuple(np.linspace(1.003, 1.0045, 100)), b=(1.0,) * 100)
+    assert c.ratio("b").significant and "1.0037x faster [1.0030, 1.0045]" in str(c)

@@ -8,7 +8,7 @@ from .calls import Call, State
 from .differences import TOLERANCE
 from .errors import check_number
 from .operations import Place, dropped_checks_in, layers_of, operations_in, unsupported_in
-from .outcomes import Outcome, compare_outcomes, first_calls
+from .outcomes import Outcome, compare_outcomes, first_calls, random_ops_in
 from .startup import functions_run_eagerly
 from .tables import Table, first_of, table
 
@@ -25,7 +25,6 @@ class Check(Table):
         jit_unsupported_layers: The paths of the layers because of which Keras compiles none of
             their model with XLA when it decides.
         dropped_checks: The names of the checks that XLA leaves out.
-        random_ops: The types of the operations that drew random numbers.
         undecided: Why the outcomes were not compared, or "".
         tolerance: The relative difference that was allowed.
     """
@@ -35,7 +34,6 @@ class Check(Table):
     unsupported: tuple[Place, ...] = ()
     jit_unsupported_layers: tuple[str, ...] = ()
     dropped_checks: tuple[str, ...] = ()
-    random_ops: tuple[str, ...] = ()
     undecided: str = ""
     tolerance: float = TOLERANCE
 
@@ -46,6 +44,11 @@ class Check(Table):
     def errors(self) -> dict[str, Exception]:
         """Mode to what it raised, for the modes that gave no result."""
         return {mode: o.error for mode, o in self.outcomes.items() if o.error is not None}
+
+    @property
+    def random_ops(self) -> tuple[str, ...]:
+        """The types of the operations that drew random numbers."""
+        return random_ops_in(self.outcomes)
 
     @property
     def differing(self) -> dict[str, Outcome]:
@@ -164,7 +167,5 @@ def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
     layers = layers_of(plain)
     jit_unsupported = (x for x in layers if not getattr(layers[x], "supports_jit", True))
     unsupported = unsupported_in(found, outcomes["XLA"].error, layers)
-    dropped = dropped_checks_in(found)
-    drawn = {kind for one in outcomes.values() for kind in one.evidence.random_ops}
-    facts = unsupported, tuple(jit_unsupported), dropped, tuple(sorted(drawn))
+    facts = unsupported, tuple(jit_unsupported), dropped_checks_in(found)
     return Check(call.name, outcomes, *facts, undecided, tolerance)

@@ -119,6 +119,11 @@ def have_own_variables(one: Outcome, other: Outcome) -> bool:
     return bool(one.variables and other.variables) and not one.variables.keys() & other.variables
 
 
+def random_ops_in(outcomes: Mapping[str, Outcome]) -> tuple[str, ...]:
+    """The types of the operations that drew random numbers in any of the calls."""
+    return tuple(sorted({kind for one in outcomes.values() for kind in one.evidence.random_ops}))
+
+
 def compare_outcomes(outcomes, tolerance, state) -> tuple[dict[str, Outcome], str]:
     """Compare each outcome with the first.
 
@@ -144,8 +149,8 @@ def _why_undecided(outcomes, tolerance):
         return "there is no result, and no variable changes"
     if all(one.agrees or one.difference is None for one in every):
         return ""
-    if drawn := {kind for one in every for kind in one.evidence.random_ops}:
-        return f"random numbers are drawn ({first_of(sorted(drawn))})"
+    if drawn := random_ops_in(outcomes):
+        return f"random numbers are drawn ({first_of(drawn)})"
     for label, one in outcomes.items():
         if not one.repeats.within(tolerance):
             return f"{label} differs from itself when called again ({one.repeats})"

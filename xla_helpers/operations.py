@@ -36,13 +36,13 @@ class Operation(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """An operation as its reader knows it, or a layer because of which Keras leaves XLA out.
+    """An operation that XLA refuses, as its reader knows it.
 
     Attributes:
-        operation: Its type, or the class of the layer.
+        operation: Its type, or in words what an argument or a result holds.
         layer: The path of the layer in which it stands, or "".
         line: The reader's line that made it, such as ``model.py, line 12 in step``, or "".
-        fix: What to write instead of an operation that XLA refuses, or "".
+        fix: What to write instead.
     """
 
     operation: str
@@ -103,10 +103,9 @@ def unsupported_in(found, error, layers) -> tuple[Place, ...]:
 
 def _line_of(op):
     """The reader's line; "" where a graph was loaded, which remembers none."""
+    helpers = f"{Path(__file__).parent}/"  # who called a helper made no operation
     for frame in reversed(op.traceback or ()):
-        if frame.filename.startswith(
-            f"{Path(__file__).parent}/"
-        ):  # who called a helper made no operation
+        if frame.filename.startswith(helpers):
             break
         if not LIBRARY.search(frame.filename):
             file = Path(frame.filename)

@@ -154,9 +154,7 @@ def _programs(spans):
     runs: dict[str, int] = {}
     for (module, _), count in times.items():
         runs[module] = min(count, runs.get(module, count))
-    return sum("Executable::ExecuteAsyncOnStream" in span.name for span in spans) or sum(
-        runs.values()
-    )
+    return sum(PROGRAM in span.name for span in spans) or sum(runs.values())
 
 
 @dataclass(frozen=True, repr=False)

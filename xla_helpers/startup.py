@@ -1,6 +1,7 @@
 """What a notebook calls first: start TensorFlow quietly, name the machine, find a checkpoint."""
 
 import atexit
+import ctypes
 import os
 import platform
 import re
@@ -24,6 +25,9 @@ LOGGED = re.compile(
 
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}  # in seconds
 
+MALLOC_LIMITS = {-3: 32 << 20, -1: 64 << 20}
+"""`M_MMAP_THRESHOLD` and `M_TRIM_THRESHOLD` of mallopt(3), in bytes: the most that glibc takes."""
+
 _log_path: str | None = None
 
 
@@ -32,7 +36,9 @@ def prepare_tensorflow(keras: int | None = None) -> str:
 
     Call it before TensorFlow is imported; a second call changes nothing. Python's own messages stay
     on ``sys.stderr``: only what C++ code writes to file descriptor 2 moves. The file is deleted
-    when the process ends, and stays after a crash. On a GPU this process and its children take
+    when the process ends, and stays after a crash. Two limits of glibc's malloc are set to what it
+    raises them to by itself (`MALLOC_LIMITS`), so that what a process did before does not change
+    what a large array costs. On a GPU this process and its children take
     memory as they need it, so that they can share the device. Keras runs on TensorFlow from here
     on, whatever KERAS_BACKEND says.
 
@@ -58,6 +64,9 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     if keras == 3:
         os.environ.pop("TF_USE_LEGACY_KERAS", None)  # which makes `tf.keras` the older Keras 2
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
+    with suppress(AttributeError, OSError, TypeError):  # another C library
+        for number, size in MALLOC_LIMITS.items():
+            ctypes.CDLL(None).mallopt(number, size)
     # The switch makes TensorFlow log the name and the seconds of each compilation.
     switches = filter(None, [os.environ.get("TF_CPP_VMODULE"), "service=1,device_compiler=1"])
     os.environ |= {"TF_CPP_VMODULE": ",".join(switches), "TF_CPP_MIN_LOG_LEVEL": "0"}

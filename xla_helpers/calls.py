@@ -12,9 +12,12 @@ from typing import Any
 import numpy as np
 
 from .errors import check_args
+from .startup import functions_run_eagerly
+from .tables import cut
 from .timing import timed
 
 MODES = ("eager", "graph", "XLA")
+KEEP = "Keep what tf.saved_model.load returns in a global name, and give its method or signature."
 
 
 def mode_of(label: str) -> str | None:
@@ -32,7 +35,14 @@ class Call(functools.partial):
         while isinstance(fn, functools.partial):
             args, kwargs, fn = (*fn.args, *args), fn.keywords | dict(kwargs or {}), fn.func
         # An object that was loaded has its function in itself, and a class has one of others.
-        loaded = fn if isinstance(fn, type) else getattr(fn, "__dict__", {}).get("__call__", fn)
+        loaded: Any = (
+            fn if isinstance(fn, type) else getattr(fn, "__dict__", {}).get("__call__", fn)
+        )
+        if not callable(loaded):
+            raise TypeError(f"{cut(repr(fn), 60)} cannot be called. {KEEP}")
+        if type(loaded).__name__ == "RestoredFunction" and kwargs:  # its Python knows no names
+            bound = loaded.function_type.bind(*args, **kwargs)
+            args, kwargs = bound.args, bound.kwargs
         return super().__new__(cls, loaded, *args, **(kwargs or {}))
 
     @property
@@ -46,6 +56,11 @@ class Call(functools.partial):
         if not hasattr(self.func, "experimental_get_tracing_count"):
             return False
         return not sys.modules["tensorflow"].config.functions_run_eagerly()
+
+    @property
+    def is_compiled(self) -> bool:
+        """Whether it is a `tf.function` that was made with ``jit_compile=True``."""
+        return self.is_traced and bool(getattr(self.func, "_jit_compile", None))
 
     @property
     def is_concrete(self) -> bool:
@@ -75,6 +90,28 @@ class Call(functools.partial):
 
         return Call(self.func, *tf.nest.map_structure(as_tensor, (self.args, self.keywords)))
 
+    def with_rounding(self, seed: int) -> "Call":
+        """The same call with each floating number moved up or down by its last bit.
+
+        Zeros, infinities and whole numbers, whose meaning would change, stay.
+        """
+        import tensorflow as tf
+        from ml_dtypes import finfo
+
+        signs = np.random.default_rng(seed)
+
+        def moved(value):
+            is_array = isinstance(value, (np.ndarray, tf.Tensor))
+            if not is_array or not tf.as_dtype(value.dtype).is_floating:
+                return value
+            array = np.asarray(value)
+            eps = signs.choice([-1, 1], array.shape) * float(finfo(array.dtype).eps)
+            other = np.where(array == np.round(array), array, array * (1 + eps))
+            return tf.convert_to_tensor(other.astype(array.dtype))
+
+        given = tf.nest.map_structure(moved, (self.args, self.keywords), expand_composites=True)
+        return Call(self.func, *given)
+
     def with_defaults(self) -> "Call":
         """The same call with all defaults, which some parts of TensorFlow do not look up."""
         given = inspect.signature(self.python).bind(*self.args, **self.keywords)
@@ -91,6 +128,7 @@ class State:
 
     def __init__(self):
         self._saved = {}  # name to variable and value
+        self.built: list[str] = []  # names of the models that `build` has built
 
     def add(self, variables) -> None:
         """Save the variables that are new, with their present values."""
@@ -99,6 +137,26 @@ class State:
                 name = variable.name.removesuffix(":0")
                 name += f" ({len(self._saved) + 1})" if name in self._saved else ""
                 self._saved[name] = variable, variable.read_value()
+
+    def build(self, call: Call) -> None:
+        """Call a Keras model or layer that is not built yet, eagerly; its variables are as made."""
+        model = getattr(call.python, "__self__", call.python)
+        if getattr(model, "built", True):
+            return
+        made = []
+
+        def make(create, **facts):
+            variable = create(**facts)
+            made.append((variable, variable.read_value()))
+            return variable
+
+        import tensorflow as tf
+
+        with suppress(Exception), functions_run_eagerly(True), tf.variable_creator_scope(make):
+            call.python(*call.args, **call.keywords)
+        for variable, value in made:
+            variable.assign(value)
+        self.built += [type(model).__name__] * model.built
 
     def trace(self, call: Call) -> float:
         """Trace a call, and save the variables that the trace uses, and those among its arguments.
@@ -119,7 +177,8 @@ class State:
         self.add([value for value in given if isinstance(value, tf.Variable)])
         if call.is_traced or call.is_concrete:
             seconds, concrete = timed(call.concrete)
-            self.add(concrete.graph.variables)
+            with suppress(AssertionError):  # a loaded graph may have outlived its variables
+                self.add(concrete.graph.variables)
             return seconds
         if given and not any(hasattr(value, "dtype") for value in given):
             return 0.0

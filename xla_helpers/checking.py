@@ -3,11 +3,19 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
-from .calls import Call, State
+from .calls import MODES, Call, State
 from .differences import TOLERANCE
-from .errors import check_number
-from .operations import Place, dropped_checks_in, layers_of, operations_in, unsupported_in
+from .errors import check_number, headline
+from .operations import (
+    Place,
+    compiled_in,
+    dropped_checks_in,
+    layers_of,
+    operations_in,
+    unsupported_in,
+)
 from .outcomes import Outcome, compare_outcomes, first_calls, random_ops_in
 from .startup import functions_run_eagerly
 from .tables import Table, first_of, table
@@ -27,6 +35,10 @@ class Check(Table):
         dropped_checks: The names of the checks that XLA leaves out.
         undecided: Why the outcomes were not compared, or "".
         tolerance: The relative difference that was allowed.
+        rounded: The places of the arrays that were not compared, because rounding alone moves them:
+            so they do when the arguments of the graph are moved by their last bit.
+        compiled: The names of the functions in the graph that are compiled all the same.
+        built: The names of the models that were built first, eagerly.
     """
 
     function: str
@@ -36,6 +48,9 @@ class Check(Table):
     dropped_checks: tuple[str, ...] = ()
     undecided: str = ""
     tolerance: float = TOLERANCE
+    rounded: tuple[str, ...] = ()
+    compiled: tuple[str, ...] = ()
+    built: tuple[str, ...] = ()
 
     def __getitem__(self, mode: str) -> Outcome:
         return self.outcomes[mode]
@@ -65,6 +80,13 @@ class Check(Table):
         return not (self.errors or self.differing or self.dropped_checks or self.undecided)
 
     @property
+    def compiled_by(self) -> str:
+        """What made XLA run in the graph; "" where it did not."""
+        if not ("graph" in self.outcomes and self["graph"].evidence.programs):
+            return ""
+        return first_of(self.compiled) or "clusters (TF_XLA_FLAGS or `tf.config.optimizer.set_jit`)"
+
+    @property
     def fixes(self) -> Table:
         """A table of what XLA refuses, with its layer, its line and a fix."""
         rows = [[one.operation, one.layer, one.line, one.fix] for one in self.unsupported]
@@ -85,36 +107,52 @@ class Check(Table):
             return f"the same to {difference.size:.1g}" if difference.size else "the same"
         return "not compared" if self.undecided else f"differs, {difference}"
 
-    def _parts(self):
-        first = next(iter(self.outcomes))
+    def _why(self, mode):
+        error = self[mode].error
+        return self.against(mode) + (f": {headline(error)}" if error is not None else "")
+
+    @property
+    def said(self) -> str:
+        """What was found, in words."""
         said = "the same in all modes" + (", but XLA drops checks" if self.dropped_checks else "")
         if self.unsupported:
             said = f"XLA does not support {first_of(self.unsupported, 9)}"
         elif self.differing:
-            said = "; ".join(f"{mode}: {self.against(mode)}" for mode in self.differing)
+            said = "; ".join(f"{mode}: {self._why(mode)}" for mode in self.differing)
         elif self.undecided:
             said = f"not compared: {self.undecided}"
+        return said
+
+    def _parts(self):
+        first = next(iter(self.outcomes))
         rows = [[mode, o.short, self.against(mode)] for mode, o in self.outcomes.items()]
         changed = dict.fromkeys(name for o in self.outcomes.values() for name in o.variables)
-        programs = "graph" in self.outcomes and self["graph"].evidence.programs
         notes = {
             "Changes variables": changed,
             "Dropped by XLA": () if "XLA" in self.errors else self.dropped_checks,
-            "Programs of XLA that ran in the graph, too": [programs] if programs else (),
+            "XLA ran in the graph, too, by": [self.compiled_by] if self.compiled_by else (),
+            "Not compared, because rounding alone moves them": self.rounded,
+            "Built eagerly first; a first call that is compiled may make other weights": self.built,
             "Keras' own `fit` leaves XLA out because of": self.jit_unsupported_layers,
         }
         said_too = [f"{words}: {first_of(found)}." for words, found in notes.items() if found]
-        return f"{self.function}: {said}.", ["", "outcome", f"against {first}"], rows, *said_too
+        return (
+            f"{self.function}: {self.said}.",
+            ["", "outcome", f"against {first}"],
+            rows,
+            *said_too,
+        )
 
 
 def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
     """Call ``fn(*args, **kwargs)`` eagerly, as a graph and compiled, and compare the three.
 
-    It is the first half of `compare`, over three modes of one function: the same equality, and the
-    same variables are part of the result and restored. What is compiled is the Python inside `fn`;
-    options of a `tf.function` are not used, and in eager mode all that it calls runs eagerly. A
-    graph without Python, such as a concrete function, has no eager mode. NumPy arrays are made
-    tensors first. Iterators, tables and files are neither compared nor restored.
+    The first calls are those of `compare`, over three modes of one function: the same equality, and
+    the same variables are part of the result and restored. What is compiled is the Python inside
+    `fn`; options of a `tf.function` are not used, and in eager mode all that it calls runs eagerly.
+    A graph without Python, such as a concrete function, has no eager mode. NumPy arrays are made
+    tensors first. Iterators, tables and files are neither compared nor restored. Where XLA ends the
+    process, it ends yours: `decide_file` measures in others.
 
     Args:
         fn: A function, method, Keras model, `tf.Module`, `tf.function`, or what
@@ -145,27 +183,46 @@ def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
     check_number("tolerance", tolerance, zero=True)
     if not tf.executing_eagerly():
         raise RuntimeError("check() was called inside a tf.function: call it from plain Python")
-    call = Call(fn, args, kwargs).with_tensors()
-    plain, state = call.python, State()
+    call, state = Call(fn, args, kwargs).with_tensors(), State()
+    calls = {mode: Call(f, call.args, call.keywords) for mode, f in modes_of(call.python).items()}
+    with functions_run_eagerly(False):
+        return check_of(calls, first_calls(calls, state), tolerance, state)
+
+
+def modes_of(python: Any) -> dict[str, Callable]:
+    """Mode to a new function that runs `python` in it."""
+    import tensorflow as tf
 
     def eagerly(*args, **kwargs):
         with functions_run_eagerly(True):
-            return plain(*args, **kwargs)
+            return python(*args, **kwargs)
 
-    compiled = tf.function(plain, jit_compile=True)
-    modes = {"eager": eagerly, "graph": tf.function(plain), "XLA": compiled}
-    calls = {mode: Call(fn, call.args, call.keywords) for mode, fn in modes.items()}
-    with functions_run_eagerly(False):
-        outcomes = first_calls(calls, state)
-        ran = outcomes["eager"].evidence
-        if call.is_concrete or ((ran.graphs or ran.programs) and not ran.eager):
-            del outcomes["eager"]
-        outcomes, undecided = compare_outcomes(outcomes, tolerance, state)
-        found = []
-        with suppress(Exception):  # a trace that fails is an outcome above
-            found = list(operations_in(calls["graph"].concrete().graph))
-    layers = layers_of(plain)
+    eagerly.python_function = python  # type: ignore[attr-defined]  # as a `tf.function` has it
+    compiled = tf.function(python, jit_compile=True)
+    return {"eager": eagerly, "graph": tf.function(python), "XLA": compiled}
+
+
+def check_of(calls, outcomes, tolerance, state) -> Check:
+    """The `Check` of first calls of the modes of one function; others are left out."""
+    graph, ran = calls["graph"], outcomes["eager"].evidence
+    only_graphs = (ran.graphs or ran.programs) and not ran.eager  # there is no Python
+    modes = MODES[1:] if only_graphs or hasattr(graph.python, "function_def") else MODES
+    outcomes = {mode: outcomes[mode] for mode in modes}
+    outcomes, undecided, rounded = compare_outcomes(calls, outcomes, tolerance, state)
+    found: list = []
+    with suppress(Exception):  # a trace that fails is an outcome above
+        found = list(operations_in(graph.concrete().graph))
+    layers = layers_of(graph.python)
     jit_unsupported = (x for x in layers if not getattr(layers[x], "supports_jit", True))
-    unsupported = unsupported_in(found, outcomes["XLA"].error, layers)
-    facts = unsupported, tuple(jit_unsupported), dropped_checks_in(found)
-    return Check(call.name, outcomes, *facts, undecided, tolerance)
+    return Check(
+        graph.name,
+        outcomes,
+        unsupported_in(found, outcomes["XLA"].error, layers),
+        tuple(jit_unsupported),
+        dropped_checks_in(found),
+        undecided,
+        tolerance,
+        rounded,
+        compiled_in(found),
+        tuple(state.built),
+    )

@@ -106,12 +106,21 @@ def compare(
     check_number("block", block)
     check_number("budget", budget, zero=True)
     check_number("tolerance", tolerance, zero=True)
-    state = State()
-    calls = {str(label): Call(fn, args, kwargs) for label, fn in candidates.items()}
+    calls, state = {str(x): Call(fn, args, kwargs) for x, fn in candidates.items()}, State()
     outcomes = first_calls(calls, state)
+    comparison = race(calls, outcomes, tolerance, state, rounds, budget, block, clock)
+    if comparison.failures and strict:
+        raise ComparisonError(comparison)
+    return comparison
+
+
+def race(
+    calls, outcomes, tolerance, state, rounds, budget, block=BLOCK_SECONDS, clock=time.perf_counter
+) -> Comparison:
+    """Time the calls whose first outcomes agree, in turns; the options are those of `compare`."""
     failures = {x: headline(one.error) for x, one in outcomes.items() if one.error is not None}
     good = {label: one for label, one in outcomes.items() if one.error is None}
-    good, undecided = compare_outcomes(good, tolerance, state)
+    good, undecided, rounded = compare_outcomes(calls, good, tolerance, state)
     reference = next(iter(good), "")
     if not undecided:
         unlike = {label: one.difference for label, one in good.items() if not one.agrees}
@@ -127,18 +136,17 @@ def compare(
     raced = race.samples.items()
     rows = {x: Measurement(x, good[x].seconds, tuple(s), race.calls[x]) for x, s in raced}
     control = rows.get(race.control)
-    control = control and replace(control, samples=tuple(race.again))
-    differences = (
-        {} if undecided else {x: one.difference for x, one in good.items() if one.difference}
+    return Comparison(
+        rows,
+        {} if undecided else {x: one.difference for x, one in good.items() if one.difference},
+        failures,
+        tolerance,
+        {label: one.evidence for label, one in outcomes.items()},
+        control and replace(control, samples=tuple(race.again)),
+        undecided,
+        any(have_own_variables(one, good[reference]) for one in good.values()),
+        rounded,
     )
-    ran = {label: one.evidence for label, one in outcomes.items()}
-    own = any(have_own_variables(one, good[reference]) for one in good.values())
-    comparison = Comparison(
-        rows, differences, failures, tolerance, ran, control, undecided, own_variables=own
-    )
-    if failures and strict:
-        raise ComparisonError(comparison)
-    return comparison
 
 
 class _Race:

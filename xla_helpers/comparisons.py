@@ -9,7 +9,7 @@ import numpy as np
 from .calls import mode_of
 from .differences import TOLERANCE, Difference
 from .profiles import Evidence
-from .tables import Table, format_si
+from .tables import Table, first_of, format_si
 from .timing import Measurement
 
 CONFIDENCE = 0.95  # confidence level of the interval, at least
@@ -152,6 +152,7 @@ class Comparison(Table):
         control: Another measurement of the candidate with its label, in the same rounds.
         undecided: Why results were not compared, or "".
         own_variables: Whether candidates change variables of their own, which are not compared.
+        rounded: The places of arrays that were not compared, because rounding alone moves them.
     """
 
     measurements: dict[str, Measurement]
@@ -162,6 +163,7 @@ class Comparison(Table):
     control: Measurement | None = None
     undecided: str = ""
     own_variables: bool = False
+    rounded: tuple[str, ...] = ()
 
     def __getitem__(self, label: str) -> Measurement:
         if label not in self.measurements:
@@ -259,6 +261,8 @@ class Comparison(Table):
         columns = ["", "ran", "first call", "median", "IQR", f"against {self.baseline}", "note"]
         own = "Variables that a candidate has for itself were not compared."
         notes = [own] if self.own_variables else []
+        if self.rounded:
+            notes.append(f"Not compared, because rounding moves them: {first_of(self.rounded)}.")
         if self.control and self.control.label in self.measurements:
             apart = max(self.noise, 1 / self.noise)
             notes.append(f'"{self.control.label}" against itself, same rounds: {apart:.2f}x apart.')

@@ -1,7 +1,7 @@
 """How far two results differ, whatever they are made of."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,16 +69,21 @@ def max_difference(result, reference) -> Difference:
         >>> str(max_difference([1.0, 2.002], [1.0, 2.0]))
         'result[1]: 0.001 relative, 0.002 absolute'
     """
-    return difference_of(dict(leaves(as_arrays(result))), dict(leaves(as_arrays(reference))))
+    left, right = (dict(leaves(as_arrays(one))) for one in (result, reference))
+    return largest(differences(left, right))
 
 
-def difference_of(left: Mapping, right: Mapping, name: str = "result") -> Difference:
-    """The same for results as a mapping from place to array."""
+def differences(left: Mapping, right: Mapping, name: str = "result") -> list[Difference]:
+    """The difference of each array of two results, given as a mapping from place to array."""
     if left.keys() != right.keys():
-        return Difference(math.inf, name, f"parts {list(left)} instead of {list(right)}")
+        return [Difference(math.inf, name, f"parts {list(left)} instead of {list(right)}")]
     unit = min(1.0, max(map(_magnitude, [*left.values(), *right.values()]), default=0.0))
-    found = [_difference(path, left[path], right[path], unit) for path in left]
-    return max(found, key=lambda one: one.size, default=Difference(place=name))
+    return [_difference(path, left[path], right[path], unit) for path in left]
+
+
+def largest(found: Iterable[Difference]) -> Difference:
+    """The largest of several differences."""
+    return max(found, key=lambda one: one.size, default=Difference())
 
 
 def as_arrays(result, place: str = "result"):
@@ -111,6 +116,8 @@ def _as_array(leaf, place):
 
 def leaves(arrays, place: str = "result") -> Iterator[tuple[str, Any]]:
     """Each leaf of a nest, with its place, such as ``result['loss'][1]``; None is no leaf."""
+    if names := PARTS.get(type(arrays).__name__):
+        arrays = {name: getattr(arrays, name) for name in names}
     if isinstance(arrays, (Mapping, list, tuple)):
         for key, part in arrays.items() if isinstance(arrays, Mapping) else enumerate(arrays):
             yield from leaves(part, f"{place}[{key!r}]")

@@ -12,8 +12,12 @@ from types import SimpleNamespace
 
 from .tables import cut, in_one_line
 
-UNSUPPORTED = re.compile(r"(\w+) \(No registered '\1' OpKernel")
-"""How TensorFlow names an operation that XLA has no code for."""
+UNSUPPORTED = re.compile(
+    r"(\w+) \(No registered '\1' OpKernel for \w+ devices compatible with node {{node ([^}]+)}}"
+    r"(?:\s*\(OpKernel was found, but attributes didn't match\)[^)]*?\bT=DT_(\w+))?"
+)
+"""How TensorFlow names an operation that XLA has no code for: its type, its node, and the type of
+its elements where XLA has code for others."""
 
 NOISE = re.compile(r"\x1b\[\d+m|\{\{.*?\}\}| \(defined @ [^)]*\)|\[Op:.*|name: *$")
 """TensorFlow's brackets around the names of nodes and operations, their files, Keras' bold type."""
@@ -27,7 +31,7 @@ def headline(error: BaseException | None, limit: int = 300) -> str:
 
 def _telling_line(message, kind):
     if unsupported := UNSUPPORTED.findall(message):
-        return f"unsupported {', '.join(unsupported)}"
+        return f"unsupported {', '.join(kind for kind, _, _ in unsupported)}"
     lines = [line.strip() for line in message.splitlines() if line.strip()] or ["no message"]
     line = lines[0]
     if line == "in user code:":  # an error while tracing, below the lines of code that led to it

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from .errors import UNSUPPORTED
 
 KNOWN = tomllib.loads((Path(__file__).parent / "data/operations.toml").read_text("utf-8"))
-NOT_KERNELS, HOLDERS, DROPPED, ABORTING = (
-    frozenset(KNOWN[kind].split()) for kind in ("not_kernels", "holders", "dropped", "aborting")
+NOT_KERNELS, HOLDERS, DROPPED = (
+    frozenset(KNOWN[kind].split()) for kind in ("not_kernels", "holders", "dropped")
 )
 GUARD = re.compile(r"(/Assert)*(/AssertGuard/Assert)?$")  # what TensorFlow adds to a check's name
 
@@ -39,7 +39,8 @@ class Place:
     """An operation that XLA refuses, as its reader knows it.
 
     Attributes:
-        operation: Its type, or in words what an argument or a result holds.
+        operation: Its type, with that of its elements where XLA knows others, such as "Cumsum of
+            int8"; or in words what an argument or a result holds.
         layer: The path of the layer in which it stands, or "".
         line: The reader's line that made it, such as ``model.py, line 12 in step``, or "".
         fix: What to write instead.
@@ -85,20 +86,28 @@ def dropped_checks_in(found: Iterable[Operation]) -> tuple[str, ...]:
 def unsupported_in(found, error, layers) -> tuple[Place, ...]:
     """The operations that an error names, then all others of the graph without a kernel for XLA.
 
-    None after an error that names none, because XLA leaves out what no result needs; but a
-    NotImplementedError says that XLA was not asked. The registry of kernels is full only once XLA
-    has compiled something.
+    None after an error that names none, because XLA leaves out what no result needs. The registry
+    of kernels is full only once XLA has compiled something.
     """
-    named = UNSUPPORTED.findall(str(error))
-    if not named and not isinstance(error, NotImplementedError):
-        return ()
+    named = {(kind, node): elements for kind, node, elements in UNSUPPORTED.findall(str(error))}
     places: dict = {}  # of the first operation of each type in each layer
-    for one in found:
-        if one.type in named or _has_no_kernel(one.type):
-            where = one.type, layer_at(one.name, layers) or ""
+    for one in found if named else ():
+        same = [x for x in named if x[0] == one.type and f"/{one.name}".endswith(f"/{x[1]}")]
+        if same or _has_no_kernel(one.type):
+            elements = "".join(named[x].lower() for x in same)
+            kind = f"{one.type} of {elements}" if elements else one.type
+            where = kind, layer_at(one.name, layers) or ""
             places.setdefault(where, Place(*where, _line_of(one.op)))
-    nowhere = sorted({*named} - {kind for kind, _ in places})
+    known = {kind.partition(" ")[0] for kind, _ in places}
+    nowhere = sorted({kind for kind, _ in named} - known)
     return tuple(map(_with_fix, [*map(Place, nowhere), *places.values()]))
+
+
+def compiled_in(found: Iterable[Operation]) -> tuple[str, ...]:
+    """The names of the functions of a graph that are compiled with ``jit_compile=True``."""
+    calls = [one.op for one in found if "_XlaMustCompile" in one.op.node_def.attr]
+    names = (op.get_attr("f").name for op in calls if op.get_attr("_XlaMustCompile"))
+    return tuple(dict.fromkeys(re.sub(r"^__inference_|_\d+$", "", name) for name in names))
 
 
 def _line_of(op):

@@ -101,7 +101,9 @@ def record(name: str, comparison: Comparison, what: str, folder=None, runs=1) ->
     sizes = {x: Difference(d.size) for x, d in agree if x in comparison.measurements}
     ran = {x: replace(one, random_ops=()) for x, one in comparison.evidence.items()}
     undecided = comparison.undecided and "they are not comparable"  # nothing personal
-    kept = replace(comparison, differences=sizes, failures={}, evidence=ran, undecided=undecided)
+    kept = replace(
+        comparison, differences=sizes, failures={}, evidence=ran, undecided=undecided, rounded=()
+    )
     result = Result(name, what, date.today().isoformat(), machine_facts(), (kept,))
     path = Path(folder or results_folder()) / f"{name}.json"
     same = [old for old in read_results(path)[0] if old.about == result.about]

@@ -34,7 +34,11 @@ def test_any_other_outcome_is_an_error(raised, error):
         ("Graph execution error:\n\nwrong\n[[{{node f}}]]", "wrong"),
         ("{{function_node f}} wrong [Op:Add] name: ", "wrong"),
         ("Exception encountered when calling Layer.call().\n\n\x1b[1mwrong\x1b[0m\n", "wrong"),
-        ("no (No registered 'no') A (No registered 'A' OpKernel", "unsupported A"),
+        (
+            "no (No registered 'no') A (No registered 'A' OpKernel for XLA_CPU_JIT devices "
+            "compatible with node {{node b/A_1}}",
+            "unsupported A",
+        ),
         ("\x1b[2Jgone\x07\ud800\u202e", " [2Jgone   "),
         ("many words " * 100, ("many words " * 100)[:250]),
     ],

@@ -1,11 +1,13 @@
 """One TensorFlow for all tests, and a clock that moves only when a test says so."""
 
 import itertools
+import os
 
 import matplotlib
 import pytest
 
 from xla_helpers import prepare_tensorflow
+from xla_helpers.startup import compilations_are_logged
 
 matplotlib.use("Agg")
 
@@ -22,6 +24,19 @@ def tf():
         # XLA reads its flags at the first compilation: now, before a test sets them for a child.
         tensorflow.function(lambda x: x + 1, jit_compile=True, autograph=False)(1.0)
         yield tensorflow
+
+
+@pytest.fixture
+def keep_log(tf):
+    """A test calls it first: pytest takes file descriptor 2 from TensorFlow's log for each."""
+
+    def keep():
+        log = os.open(prepare_tensorflow(), os.O_WRONLY | os.O_APPEND)
+        os.dup2(log, 2)
+        os.close(log)
+        compilations_are_logged.cache_clear()  # an earlier test may have asked without the log
+
+    return keep
 
 
 class Clock:

@@ -18,7 +18,7 @@ from .profiles import profile
 from .programs import hlo_module, inspect_program
 
 # Run elsewhere, decide, keep
-from .deciding import decide
+from .deciding import decide, decide_file
 from .processes import run_in_process
 from .results import read_results, record
 
@@ -30,7 +30,7 @@ from .tables import format_si, table
 from .outcomes import Outcome
 from .checking import Check
 from .comparisons import Comparison, ComparisonError
-from .deciding import Decision
+from .decisions import Cost, Decision, Finding
 from .differences import Difference
 from .profiles import Evidence
 from .processes import ProcessError, Run
@@ -45,9 +45,11 @@ __all__ = [
     "Comparison",
     "ComparisonError",
     "CompilationLog",
+    "Cost",
     "Decision",
     "Difference",
     "Evidence",
+    "Finding",
     "Kernel",
     "Measurement",
     "Outcome",
@@ -60,6 +62,7 @@ __all__ = [
     "check",
     "compare",
     "decide",
+    "decide_file",
     "describe_machine",
     "exercise",
     "expect_error",

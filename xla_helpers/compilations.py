@@ -119,7 +119,7 @@ class CompilationLog(Table):
                 f"{made.name} is no tf.function that runs as a graph, and nobody counts its "
                 "traces: watch_compilations counts what it compiles"
             )
-        given, before = _arguments(made), made.func.experimental_get_tracing_count()
+        given, before = arguments_of(made), made.func.experimental_get_tracing_count()
         with watch_compilations() as compiled:
             tracing, _ = timed(made.concrete)
             traces = made.func.experimental_get_tracing_count() - before
@@ -151,16 +151,21 @@ class CompilationLog(Table):
         """What differs from the most similar earlier call of the same function."""
         earlier = [old for other, old in self._seen if other.func is made.func]
         if earlier:
-            changes = [_changes(old, arguments) for old in reversed(earlier)]
-            return tuple(min(changes, key=len)) or (Reason("not known"),)
+            return reasons_for(earlier, arguments)
         same = any(other.python == made.python for other, _ in self._seen)
         return (Reason("new function" if same else "first call"),)
 
 
-def _arguments(made):
+def reasons_for(earlier: list[dict], arguments: dict) -> tuple[Reason, ...]:
+    """What differs from the most similar of earlier arguments, the latest of several."""
+    changes = (_changes(old, arguments) for old in reversed(earlier))
+    return min(map(tuple, changes), key=len) or (Reason("not known"),)
+
+
+def arguments_of(made: FunctionCall) -> dict[str, dict]:
     """Name to what can cause a trace or a compilation, defaults included.
 
-    The parts of lists and dicts have names of their own, such as ``batch['ids'][0]``.
+    The parts of lists, dicts and sparse tensors have names, such as ``batch['ids'][0]``.
     """
     bound = inspect.signature(made.python).bind(*made.args, **made.keywords)
     bound.apply_defaults()

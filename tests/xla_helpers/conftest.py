@@ -1,6 +1,5 @@
 """Small results of every kind, made by hand: what the tests look at and draw."""
 
-import os
 from functools import partial
 from types import SimpleNamespace
 
@@ -8,7 +7,6 @@ import matplotlib.pyplot as plt
 import pytest
 
 import xla_helpers as xh
-from xla_helpers.startup import compilations_are_logged
 
 AROUND = (0.98, 0.985, 0.99, 0.995, 1.0, 1.005, 1.01, 1.015, 1.02)
 CLOSE = {"eager": 0.0030, "graph": 0.0029, "XLA": 0.0021}
@@ -20,19 +18,6 @@ SIZES = (256, 1024, 4096)
 def close_figures():
     yield
     plt.close("all")
-
-
-@pytest.fixture
-def keep_log(tf):
-    """A test calls it first: pytest takes file descriptor 2 from TensorFlow's log for each."""
-
-    def keep():
-        log = os.open(xh.prepare_tensorflow(), os.O_WRONLY | os.O_APPEND)
-        os.dup2(log, 2)
-        os.close(log)
-        compilations_are_logged.cache_clear()  # an earlier test may have asked without the log
-
-    return keep
 
 
 @pytest.fixture

@@ -1,0 +1,379 @@
+"""Verdicts about models of the kinds that fooled earlier ones, from public bug reports."""
+
+import ctypes
+import sys
+import tempfile
+import textwrap
+
+import numpy as np
+import pytest
+
+import xla_helpers as xh
+from xla_helpers.calls import Call
+
+BRIEF = {"budget": 0.2}
+pytestmark = pytest.mark.usefixtures("tf")
+
+
+def rows(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape).astype("float32")
+
+
+# What compiles is counted
+
+
+def by_python_numbers(tf):
+    return (lambda load: tf.reduce_sum(load * tf.range(9.0))), [(n / 7,) for n in range(12)]
+
+
+def by_a_size_in_a_tensor(tf):
+    return (lambda n: tf.reduce_sum(tf.range(n))), [(np.int32(n),) for n in range(3, 15)]
+
+
+def by_a_shape_in_a_tensor(tf):
+    sizes = [(1, 24), (2, 12), (3, 8), (4, 6), (6, 4), (8, 3), (12, 2), (24, 1)]
+    return tf.reshape, [(rows(24), np.int32(size)) for size in sizes]
+
+
+def by_the_entries_of_a_sparse_tensor(tf):
+    dense = [np.float32(np.arange(24) < count) for count in range(3, 15)]
+    return (lambda x: tf.sparse.to_dense(x) * 2.0), [(tf.sparse.from_dense(x),) for x in dense]
+
+
+@pytest.mark.parametrize(
+    ("make", "sets", "traces"),
+    [
+        (by_python_numbers, "value of `load` (pass tensors)", 12),
+        (by_a_size_in_a_tensor, "content of `n`", 1),
+        (by_a_shape_in_a_tensor, "content of `shape`", 1),
+        (by_the_entries_of_a_sparse_tensor, "`x['values']`", 1),
+    ],
+)
+def test_a_program_for_each_call_is_counted(tf, keep_log, make, sets, traces):
+    keep_log()
+    found = xh.decide(*make(tf), budget=8).findings[0]
+    calls = found.costs["XLA"].examples
+    assert len(found.shapes) == 1
+    assert (found.costs["XLA"].new, found.costs["XLA"].alone) == (calls, calls)
+    assert found.costs["graph"].new == traces and sets in found.sets
+
+
+def test_contents_that_compile_nothing_count_for_nothing(tf, keep_log):
+    keep_log()
+    table = tf.constant(rows(9, 2))
+    found = xh.decide(lambda ids: tf.gather(table, ids), [np.int32([n]) for n in range(9)], **BRIEF)
+    assert [cost.new for cost in found.findings[0].costs.values()] == [1, 1]
+    assert not found.findings[0].costs["XLA"].alone
+
+
+@pytest.mark.parametrize(("repeated", "alone"), [(1, 0), (4, 1)])
+def test_few_shapes_are_a_list_and_many_examples_a_sample(tf, keep_log, repeated, alone):
+    keep_log()
+    batches = [rows(3)] * 3 * repeated + [rows(4)]
+    cost = xh.decide(tf.tanh, batches, **BRIEF).findings[0].costs["XLA"]
+    assert (cost.new, cost.alone) == (2, alone)
+
+
+# A baseline that is none, modes that spoil each other, errors that swallow each other
+
+
+def test_a_graph_that_runs_xla_gives_no_verdict(tf):
+    @tf.function(jit_compile=True)
+    def hot(x):
+        return tf.tanh(x)
+
+    def whole(x):
+        return tf.reduce_sum(hot(x))
+
+    class Layer(tf.Module):
+        @tf.function(jit_compile=True)
+        def step(self, x):
+            return x * 2.0
+
+    layer = Layer()
+    for fn, name in ((whole, "hot"), (lambda x: layer.step(x) + 1.0, "step")):
+        decision = xh.decide(fn, [rows(3)], **BRIEF)
+        assert decision.label == "" and not decision.gains and name in decision.undecided
+
+
+def test_an_inner_function_is_traced_for_xla_first(tf):
+    @tf.function
+    def inner(x):
+        for _ in tf.range(5):
+            x = tf.sin(x)
+        return x
+
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = inner(x)
+        return tape.gradient(y, x)
+
+    assert xh.check(slope, (rows(3),)).agrees
+
+
+def test_the_first_error_is_told(tf):
+    errors = iter(["the first", "the second", "the third"])
+
+    def spoiled(x):
+        raise RuntimeError(next(errors))
+
+    with pytest.raises(ValueError, match="the first"):
+        xh.decide(spoiled, [rows(3)])
+
+
+# Reasons
+
+
+def test_a_refused_operation_is_the_one_that_xla_names(tf):
+    def places(scores, flags):
+        total = tf.cumsum(scores)
+        return total * tf.cast(tf.cumsum(flags), tf.float32)  # here
+
+    check = xh.check(places, (rows(3), np.int8([1, 0, 1])))
+    [place] = check.unsupported
+    line = places.__code__.co_firstlineno + 2
+    assert place.operation == "Cumsum of int8" and f"line {line} " in place.line
+    assert "int32" in place.fix and xh.check(places, (rows(3), np.int32([1, 0, 1]))).agrees
+    product = xh.check(lambda x: tf.math.cumprod(x + 1) * tf.math.cumprod(x), (np.int16([1, 2]),))
+    assert {one.operation for one in product.unsupported} == {"Cumprod of int16"}
+
+
+def test_another_reason_of_xla_is_told_whole(tf):
+    def slope(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.while_loop(lambda y: tf.reduce_sum(y) < 9, lambda y: (y * y,), (x,))
+        return tape.gradient(y, x)
+
+    decision = xh.decide(slope, [np.float32([2, 2])], **BRIEF)
+    assert decision.label == "graph"
+    assert "XLA compilation requires a fixed tensor list size" in decision.verdict
+    assert "by setting maximum_iteration" in decision.verdict
+
+
+# Random numbers, and models that are not built
+
+
+def test_weights_of_a_first_call_are_no_random_numbers(tf):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(4), tf.keras.layers.Dropout(0.5)])
+    check = xh.check(model, (rows(2, 3),))
+    assert check.agrees and not check.random_ops and check.built == ("Sequential",)
+
+
+def test_a_mask_that_is_lost_in_an_inner_function_is_a_difference_of_the_graph(tf):
+    class Attend(tf.keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.attention = tf.keras.layers.MultiHeadAttention(2, 4)
+
+        @tf.function
+        def call(self, x):
+            return self.attention(x, x, x)
+
+    embedding = tf.keras.layers.Embedding(20, 8, mask_zero=True)
+    model = tf.keras.Sequential([embedding, Attend(), tf.keras.layers.GlobalAveragePooling1D()])
+    check = xh.check(model, (np.int32([[1, 2, 0, 0], [2, 3, 1, 0]]),))
+    assert list(check.differing) == ["graph", "XLA"] and not check.random_ops
+    assert xh.max_difference(check["graph"].result, check["XLA"].result).within(1e-5)
+
+
+def test_a_seed_that_is_an_argument_draws_others_under_xla(tf):
+    def draw(seed):
+        return tf.random.stateless_uniform([2, 3], seed, alg="philox")
+
+    check = xh.check(draw, (np.int32([1, 2]),))
+    assert check["graph"].agrees and not check["XLA"].agrees
+    assert "in XLA" in check.undecided and "StatelessRandomUniformV2" in check.undecided
+
+
+# Rounding
+
+
+def training(tf, optimizer):
+    layers = tf.keras.layers
+    parts = [layers.Conv2D(4, 3), layers.BatchNormalization(), layers.Flatten(), layers.Dense(3)]
+    model = tf.keras.Sequential([tf.keras.Input([8, 8, 1]), *parts])
+    model.compile(optimizer, tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+    return model, [(rows(16, 8, 8, 1), np.arange(16) % 3)], {"step": True}
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "lion"])
+def test_what_rounding_alone_moves_is_named_and_not_compared(tf, optimizer):
+    tf.keras.utils.set_random_seed(1)
+    model, batches, options = training(tf, optimizer)
+    decision = xh.decide(model, batches, **options, **BRIEF)
+    [check] = decision.checks.values()
+    assert not check.undecided and not check.differing and not decision.objections["XLA"]
+    assert any("conv2d" in place and "bias" in place for place in check.rounded)
+    assert len(check.rounded) < len(check["XLA"].variables) / 2
+
+
+def unstable(x):
+    """Rounding alone makes of each entry another one."""
+    return (x * 1e7) % 1.0
+
+
+def test_an_error_beside_what_rounding_moves_is_found(tf):
+    def both(x):
+        return {"a": unstable(x), "b": x * 2, "c": x}
+
+    def planted(x):
+        return both(x) | {"b": x * 2.002}
+
+    args = (rows(50),)
+    right = {"graph": tf.function(both), "XLA": tf.function(both, jit_compile=True)}
+    found = xh.compare(right | {"planted": tf.function(planted)}, args, strict=False, **BRIEF)
+    assert "result['b']" in found.failures["planted"]
+    assert not {"result['b']", "result['c']"} & set(found.rounded)
+
+
+def test_whole_numbers_and_zeros_are_not_moved(tf):
+    x = np.float32([0, 1, -2, np.inf, 0.5])
+    moved = Call(abs, (x,)).with_rounding(0).args[0].numpy()
+    assert (moved != x).tolist() == [False] * 4 + [True] and abs(moved[4] - 0.5) < 1e-7
+
+
+def test_where_rounding_moves_most_there_is_no_verdict(tf):
+    other = tf.function(lambda x: unstable(x + 1e-7))
+    found = xh.compare({"graph": tf.function(unstable), "other": other}, (rows(50),), **BRIEF)
+    assert "rounding" in found.undecided
+
+
+# What people hand in
+
+
+def test_pairs_of_a_dataset_are_no_inputs(tf, keep_log):
+    keep_log()
+    model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(2)])
+    pairs = tf.data.Dataset.from_tensor_slices((rows(8, 3), np.arange(8))).batch(4)
+    with pytest.raises(ValueError, match="inputs for inputs, _ in batches"):
+        xh.decide(model, pairs)
+    assert "XLA" in xh.decide(model, [inputs for inputs, _ in pairs], **BRIEF).gains
+
+
+def test_a_sparse_tensor_is_a_result(tf):
+    def least(x):
+        return tf.sparse.minimum(*[tf.sparse.from_dense(y) for y in (x, tf.ones_like(x))])
+
+    check = xh.check(least, (np.float32([[1, 2]]),))
+    assert [one.operation for one in check.unsupported] == ["SparseSparseMinimum"]
+
+
+@pytest.fixture(scope="module")
+def loaded(tf):
+    class Saved(tf.Module):
+        @tf.function(input_signature=[tf.TensorSpec([None, 3])])
+        def embed(self, x):
+            return tf.tanh(x)
+
+    with tempfile.TemporaryDirectory() as folder:
+        module = Saved()
+        tf.saved_model.save(module, folder, {"embed": module.embed})
+        return tf.saved_model.load(folder)
+
+
+def test_a_folder_cannot_be_called_and_what_is_advised_works(tf, loaded):
+    with pytest.raises(TypeError, match=r"tf\.saved_model\.load.*method or signature"):
+        xh.decide("a/folder", [rows(2, 3)])
+    for fn in (loaded.embed, loaded.signatures["embed"]):
+        assert "XLA" in xh.decide(fn, [(rows(2, 3),)], **BRIEF).gains
+        assert "XLA" in xh.decide(fn, [()], kwargs={"x": tf.constant(rows(2, 3))}, **BRIEF).gains
+
+
+# Processes
+
+
+def file_of(folder, text, name="mine.py"):
+    path = folder / name
+    path.write_text("import numpy as np\nimport tensorflow as tf\n" + textwrap.dedent(text))
+    return f"{path}:make"
+
+
+def test_a_crash_in_a_call_refuses_xla_and_says_which(tmp_path):
+    model = file_of(tmp_path, "make = lambda: (tf.strings.split, [tf.constant(['a b'])])")
+    decision = xh.decide_file(model)
+    assert decision.label == "graph" and len(decision.findings) == 1
+    assert "ended process 1 of 6: SIGABRT" in decision.verdict
+
+
+def test_a_crash_in_an_invalid_input_is_a_note(tmp_path, capsys):
+    text = """
+    def make():
+        bad = [tf.constant(["a b"])]
+        return f, [np.ones(3, "float32")], {"invalid_inputs": bad}
+
+    def f(x):
+        return tf.strings.length(tf.strings.split(x)) if x.dtype == tf.string else x * 2
+    """
+    decision = xh.decide_file(file_of(tmp_path, text), runs=1, budget=0.2)
+    assert "XLA" in decision.gains and "process 1 of 1" in capsys.readouterr().out
+    assert any("invalid input 1" in note and "SIGABRT" in note for note in decision.notes)
+
+
+def test_clusters_in_the_graph_are_no_baseline(tmp_path, monkeypatch):
+    monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit")
+    text = """
+    def f(x):
+        return tf.reduce_sum(tf.tanh(x) * tf.sin(x) + x * x)
+
+    def make():
+        return f, [np.ones([64, 64], "float32")]
+    """
+    decision = xh.decide_file(file_of(tmp_path, text), runs=1, budget=0.2)
+    assert decision.label == "" and "TF_XLA_FLAGS" in decision.undecided
+
+
+def test_processes_that_find_different_shapes_are_no_decision(tmp_path):
+    text = """
+    from pathlib import Path
+
+    def make():
+        mark = Path(__file__).with_name("second")
+        length = 4 if mark.exists() else 3
+        mark.touch()
+        return tf.tanh, [np.ones(length, "float32")]
+    """
+    with pytest.raises(ValueError, match=r"float32\[3\]; float32\[4\]"):
+        xh.decide_file(file_of(tmp_path, text), budget=0.05)
+
+
+@pytest.mark.parametrize(
+    ("text", "runs", "message"),
+    [
+        ("make = lambda: (tf.tanh, [1.0])", 3, "1, or at least 6"),
+        ("make = lambda: (tf.tanh, [1.0], {'worst': []})", 1, "worst"),
+        ("make = lambda: 1 / 0", 1, "ZeroDivisionError"),
+        ("other = 1", 1, "make"),
+        ("make = lambda: ((lambda x: x.missing), [np.ones(3)])", 1, "the graph fails"),
+        ("make = lambda: (__import__('os')._exit(3), [])", 1, "at the start"),
+    ],
+)
+def test_what_makes_no_sense_is_one_line(tmp_path, text, runs, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        xh.decide_file(file_of(tmp_path, text), runs=runs)
+    assert "\n" not in str(caught.value)
+    with pytest.raises(ValueError, match="no file"):
+        xh.decide_file("missing.py:make")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limits are glibc's")
+@pytest.mark.parametrize("first", ["xh.prepare_tensorflow()", "pass"])
+def test_a_large_array_is_no_new_mapping(first):
+    """In the process that prepares, and in every child."""
+    if not hasattr(ctypes.CDLL(None), "mallopt"):
+        pytest.skip("another C library")
+    code = f"""
+        import xla_helpers as xh
+        {first}
+        import ctypes, numpy as np
+        class Info(ctypes.Structure):
+            _fields_ = [(name, ctypes.c_size_t) for name in "abcdefghij"]
+        info = ctypes.CDLL(None).mallinfo2
+        info.restype = Info
+        before = info().e  # bytes in mappings of their own
+        array = np.ones(20 << 20, "uint8")
+        print(info().e - before)
+    """
+    flags = {"GLIBC_TUNABLES": ""} if first != "pass" else {}
+    assert int(xh.run_in_process(textwrap.dedent(code), flags=flags).stdout) == 0

@@ -1,0 +1,217 @@
+"""What was decided about a model: the sums, and a line in words."""
+
+import math
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .checking import Check
+from .comparisons import Comparison, Ratio
+from .tables import Table, counted
+
+ENOUGH = 6  # processes, whose lowest and highest miss the median of all in 2 * (1/2)**6 = 3 %
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a candidate costs, in seconds, as one process found.
+
+    Attributes:
+        call: A call, when all is traced and compiled.
+        slow, fast: The same at the ends of the interval of its races against the graph.
+        first: What a new trace or program adds to its call, on average.
+        examples: The example calls that were made.
+        new: Those of them that traced or compiled.
+        alone: Those whose trace or program no other one used; 0 where the examples are no sample.
+    """
+
+    call: float
+    slow: float
+    fast: float
+    first: float
+    examples: int
+    new: int
+    alone: int
+
+    @property
+    def once(self) -> float:
+        """Of all calls: what the traces and programs add that come again."""
+        return self.first * (self.new - self.alone)
+
+    def each(self, end: str = "call") -> float:
+        """Of every call: its own, and the chance that it traces or compiles.
+
+        A call to come needs a new trace or program as often as an example shared its own with no
+        other one (Good, 1953, after Turing).
+        """
+        return getattr(self, end) + self.first * self.alone / self.examples
+
+    def total(self, calls: int, end: str = "call") -> float:
+        """Of so many calls."""
+        return self.once + calls * self.each(end)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What one process found, as plain data.
+
+    Attributes:
+        machine: What it ran on, in one line.
+        shapes: Shape in words to the share of the calls that have it, the most frequent first.
+        costs: "graph" and each candidate that may be chosen, to its `Cost`.
+        objections: Each candidate to why nobody should choose it; "" for no reason.
+        undecided: Why there is no verdict at all, or "".
+        sets: What sets a trace or a program beside the shape, in words, or "".
+        notes: What was not tested, and what to mind.
+        noise: How many times faster or slower than itself a function seemed.
+        evidence: The tables of checks and races, as text.
+    """
+
+    machine: str
+    shapes: dict[str, float]
+    costs: dict[str, Cost]
+    objections: dict[str, str]
+    undecided: str = ""
+    sets: str = ""
+    notes: tuple[str, ...] = ()
+    noise: float = 1.0
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, repr=False)
+class Decision(Table):
+    """What was found, and what to use.
+
+    Attributes:
+        findings: Of each process.
+        calls: How many there will be.
+        min_speedup: How many times faster than the graph all of them together must be, first calls
+            included, to be worth it.
+        checks: Shape to `Check`; like the two below, only where it was decided in memory.
+        invalid_inputs: The checks of inputs that should fail.
+        races: Shape to `Comparison`.
+    """
+
+    findings: tuple[Finding, ...]
+    calls: int
+    min_speedup: float
+    checks: Mapping[str, Check]
+    invalid_inputs: tuple[Check, ...]
+    races: Mapping[str, Comparison]
+
+    @property
+    def undecided(self) -> str:
+        """Why there is no verdict at all, or ""."""
+        return next((found.undecided for found in self.findings if found.undecided), "")
+
+    @property
+    def objections(self) -> dict[str, str]:
+        """XLA, and each other candidate, to why nobody should choose it; "" for no reason."""
+        merged: dict[str, str] = {}
+        for found in self.findings:
+            merged |= {x: merged.get(x) or why for x, why in found.objections.items()}
+        return merged
+
+    @property
+    def gains(self) -> dict[str, Ratio]:
+        """Candidate to how many times faster than the graph all calls are, first calls included.
+
+        The interval is the lowest and the highest gain of at least `ENOUGH` processes; of one
+        process, that of its races.
+        """
+        good = [] if self.undecided else [x for x, why in self.objections.items() if not why]
+        return {label: self._gain(label) for label in good}
+
+    def gains_of(self, label: str, end: str = "call") -> list[float]:
+        """The gain of a candidate in each process."""
+        costs = [(found.costs["graph"], found.costs[label]) for found in self.findings]
+        return [graph.total(self.calls) / mine.total(self.calls, end) for graph, mine in costs]
+
+    def _gain(self, label):
+        gains, [first, *others] = self.gains_of(label), self.findings
+        if not others:
+            ends = (self.gains_of(label, end)[0] for end in ("slow", "fast"))
+            return Ratio(gains[0], *ends, noise=first.noise)
+        ends = (min(gains), max(gains)) if len(gains) >= ENOUGH else (0.0, math.inf)
+        return Ratio(statistics.median(gains), *ends, rounds=len(gains))
+
+    @property
+    def label(self) -> str:
+        """What to use: "graph" or a candidate; "" where only the middle of a gain is high enough.
+
+        A candidate wins when the low end of its gain reaches `min_speedup`. Of several that may
+        gain as much, it is the one that was given first, which should be the simplest.
+        """
+        gains = self.gains
+        winners = {label: gain for label, gain in gains.items() if gain.low >= self.min_speedup}
+        if winners:
+            best = max(winners.values(), key=lambda gain: gain.value)
+            return next(label for label, gain in winners.items() if gain.high >= best.low)
+        may_win = self.undecided or any(gain.value >= self.min_speedup for gain in gains.values())
+        return "" if may_win else "graph"
+
+    @property
+    def subject(self) -> str:
+        """The candidate to speak of: the choice, else the fastest, else XLA."""
+        gains = self.gains
+        fastest = max(gains, key=lambda x: gains[x].value, default="XLA")
+        return self.label if self.label in gains else fastest
+
+    def total(self, label: str, calls: int) -> float:
+        """Estimate the seconds of so many calls, first calls included.
+
+        Args:
+            label: "graph" or a candidate.
+            calls: How many.
+
+        Returns:
+            Seconds, the median of all processes.
+
+        Raises:
+            KeyError: For a candidate that was refused, with the reason.
+        """
+        if why := self.objections.get(label, "" if label == "graph" else "unknown"):
+            raise KeyError(f"{label}: {why}")
+        return statistics.median(found.costs[label].total(calls) for found in self.findings)
+
+    def break_even_calls(self, label: str) -> float:
+        """The calls after which `label` has repaid its first calls; infinity for never."""
+        if label not in self.gains:
+            return math.inf
+        costs = [(found.costs[label], found.costs["graph"]) for found in self.findings]
+        more = statistics.median(mine.once - graph.once for mine, graph in costs)
+        saved = statistics.median(graph.each() - mine.each() for mine, graph in costs)
+        return max(0.0, more / saved) if saved > 0 else math.inf
+
+    @property
+    def verdict(self) -> str:
+        """One line to paste: what to use, how much faster it is, over how many calls, and where."""
+        label, said, found = self.subject, self.undecided, self.findings[0]
+        if label in self.gains:
+            processes = len(self.findings)
+            where = "in this process alone" if processes == 1 else f"in {processes} processes"
+            said = f"{label} is {self.gains[label].against('the graph')} over "
+            said += f"{counted(self.calls, 'call')}, first calls included, {where}"
+            cost = found.costs[label]
+            if cost.new > len(found.shapes):
+                said += f"; {cost.new} of {counted(cost.examples, 'example call')} trace or compile"
+                said += f", set by {found.sets}" if found.sets else ""
+        said = said or f"{label} {self.objections[label]}"
+        return f"{self.label or 'undecided'}: {said.rstrip('.')}. {found.machine}"
+
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed and not tested, and what to mind, in short sentences."""
+        more = "" if self.label or self.undecided else " More calls may decide it."
+        notes = [f"Asked for: {self.min_speedup:.4g}x.{more}"]
+        for label, cost in self.findings[0].costs.items():
+            if cost.alone:
+                examples = f"{cost.alone} of {counted(cost.examples, 'example call')}"
+                chance = f"{cost.alone / cost.examples:.0%} of further calls trace or compile anew"
+                notes.append(f"Assumed of {label}: {chance}, as {examples} shared nothing.")
+        return list(dict.fromkeys([*notes, *(x for found in self.findings for x in found.notes)]))
+
+    def _parts(self):
+        gains, objections = self.gains, self.objections
+        rows = [[label, gains.get(label, ""), why] for label, why in objections.items()]
+        return self.verdict, ["", "against the graph", "why not"], rows, *self.notes

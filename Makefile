@@ -41,8 +41,8 @@ refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS=
 	WORDS="$$NOTEBOOKS" XLA_RESULTS="$$PWD/results" $(BIN)/python tools/run.py --in-place
 	$(BIN)/python tools/overview.py
 
-decide: set-up ## does XLA pay for a model? (MODEL=my_model.py:make PARAMS="-p calls 500")
-	WORDS="$$PARAMS" $(BIN)/python tools/run.py --decide "$$MODEL"
+decide: set-up ## does XLA pay for a model? (MODEL=my_model.py:make PARAMS="--calls 500")
+	WORDS="$$PARAMS" $(BIN)/python tools/decide.py "$$MODEL"
 
 report: set-up ## one page: this machine beside others (RESULTS="here there")
 	$(BIN)/python tools/run.py report

@@ -98,8 +98,6 @@ def test_a_value_out_of_range_is_refused_by_the_notebook(project):
         ("3 -p size 3", "parameter size"),
         ("4", "01_a, 02_b, 03_c"),
         ("-p size 'a", "quotation"),
-        ("--decide missing.py:make", "missing.py:make"),
-        ("--decide mine.py:make -p expcet XLA", "parameter expcet"),
     ],
 )
 def test_words_that_make_no_sense_run_nothing(project, capsys, monkeypatch, words, named):
@@ -156,24 +154,3 @@ def test_a_folder_that_cannot_be_made_is_one_line(project, kind):
     done = run(project)
     assert done.returncode == 1 and done.stderr.startswith("run: ")
     assert done.stderr.count("\n") == 1 and "build" in done.stderr
-
-
-def test_a_decision_is_a_page_of_a_notebook_without_its_lesson(project):
-    given = 'model: str = ""  # yours\nexpect: str = ""  # the verdict'
-    lesson, verdict = "raise SystemExit('the lesson ran')", "print('XLA for', model)"
-    cells = [given, lesson, verdict, "assert not expect, f'{expect} was expected'"]
-    save(project, "04_decide_for_your_model", *cells, tags=["parameters", "lesson"])
-    notebook = project / "notebooks/04_decide_for_your_model.ipynb"
-    notebook.write_text(notebook.read_text().replace('"cell-2"', '"verdict"'))
-    (project / "mine.py").write_text("")
-    done = run(project, "--decide", "mine.py:make")
-    page = project / "build/decide/mine-make.html"
-    shown = f"XLA for {project}/mine.py:make"
-    assert done.stdout == f"{shown}\nopen build/decide/mine-make.html\n"
-    assert shown in page.read_text() and "lesson" not in page.read_text().partition("<body")[2]
-    assert {path.suffix for path in page.parent.iterdir()} == {".html", ".ipynb"}
-    page.unlink()
-    other = run(project, "--decide", "mine.py:make", "-p", "expect", "graph")
-    assert (done.returncode, other.returncode) == (0, 1)
-    assert other.stderr == "decide: cell 4: AssertionError: graph was expected\n"
-    assert other.stdout == done.stdout and page.exists()

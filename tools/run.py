@@ -1,7 +1,6 @@
 """Execute the notebooks with papermill, one after the other: copies in build/, or in place.
 
-A notebook that fails stops no other one; what failed is told in the end. With --decide the notebook
-of that name runs for a model of yours, without its lesson, and becomes a page in build/decide.
+A notebook that fails stops no other one; what failed is told in the end.
 """
 
 import argparse
@@ -9,7 +8,6 @@ import logging
 import os
 import re
 import shlex
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -20,14 +18,11 @@ sys.modules["rfc3987_syntax"] = None  # jsonschema's grammar of addresses: four 
 
 import nbformat  # noqa: E402
 import papermill  # noqa: E402
-from nbformat.v4 import new_markdown_cell  # noqa: E402
 
-START = Path.cwd()
 os.chdir(Path(__file__).resolve().parents[1])  # papermill reads a brace in a path as a parameter
 BUILD, REPORT = Path("build"), Path("tools/report.ipynb")
 # In order, and last the one that reads what all others recorded.
 EVERY = sorted(Path("notebooks").glob("*.ipynb"), key=lambda p: ("compare_your" in p.stem, p))
-DECIDING = next((path for path in EVERY if "decide_for_your_model" in path.stem), None)
 PAPERMILL = {
     "kernel_name": "python3",
     "progress_bar": False,
@@ -47,26 +42,19 @@ def main(words):
     top = argparse.ArgumentParser(prog="run", description=__doc__)
     top.add_argument("notebooks", nargs="*", help="numbers or names; default: all")
     top.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
-    top.add_argument("--decide", metavar="FILE:FUNCTION", help="a page about your model")
     top.add_argument("--in-place", action="store_true", help="write the committed outputs")
     try:
         options = top.parse_args([*shlex.split(os.environ.get("WORDS", "")), *words])
     except ValueError as error:  # a quotation that does not end
         top.error(str(error))
     try:
-        deciding = options.decide is not None
-        named = {DECIDING} if deciding else set(map(meant_by, options.notebooks))
+        named = set(map(meant_by, options.notebooks))
         paths = [path for path in [*EVERY, REPORT] if path in named] or EVERY
         jobs = {path: values_for(path, options.p) for path in paths}
     except (ValueError, yaml.YAMLError) as error:
         top.error(" ".join(str(error).split()))
     if unknown := {name for name, _ in options.p} - {name for own in jobs.values() for name in own}:
         top.error(f"none of these notebooks has a parameter {', '.join(sorted(unknown))}")
-    if deciding:
-        file, _, function = options.decide.rpartition(":")
-        if not Path(START, file).is_file():
-            top.error(f"no file for {options.decide!r}; write MODEL=my_model.py:make")
-        return decide(Path(START, file), function, jobs[DECIDING])
     if options.p and not options.notebooks:
         jobs = {path: values for path, values in jobs.items() if values}
     return run_all(jobs, options.in_place)
@@ -93,36 +81,6 @@ def values_for(path, given):
             if type(values[name]).__name__ != kind.partition("[")[0]:
                 raise ValueError(f"{name} is {word!r}; its cell says: {kind}, {words}")
     return values
-
-
-def decide(file, function, values):
-    """Write a page about a model, and print its verdict. Returns: the exit code, 1 for a failure.
-
-    file, function: that make the model. values: of the notebook's parameters.
-    """
-    values |= {"model": f"{file.resolve()}:{function}"}
-    lesson = nbformat.read(DECIDING, as_version=4)
-    question = new_markdown_cell(f"# Does XLA pay for {file.name}:{function}?")
-    page_cells = [c for c in lesson.cells if "lesson" not in c.metadata.get("tags", [])]
-    lesson.cells = [question, *page_cells]
-    page = BUILD / "decide" / f"{file.stem}-{function}.ipynb"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    for old in (page, page.with_suffix(".html")):
-        old.unlink(missing_ok=True)
-    source = page.with_name(f".{page.name}")
-    nbformat.write(lesson, source)
-    failure = run(source, values, page)
-    source.unlink()
-    if page.exists():
-        cells = {cell.id: cell for cell in nbformat.read(page, as_version=4).cells}
-        print(*(out.get("text", "") for out in cells["verdict"].outputs), sep="", end="")
-        words = ["--to", "html", "--template", "page", "--no-input", "--log-level", "WARN"]
-        words += ["--TemplateExporter.extra_template_basedirs=tools", str(page)]
-        subprocess.run([sys.executable, "-m", "nbconvert", *words], check=True)
-        print(f"open {page.with_suffix('.html')}")
-    if failure:
-        print(f"decide: {failure}", file=sys.stderr)
-    return 1 if failure else 0
 
 
 def run_all(jobs, in_place):

@@ -1,0 +1,90 @@
+"""`make decide`: a page about a model in a file, and an exit code."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import xla_helpers as xh
+
+ROOT = Path(__file__).parents[1]
+TOOL = runpy.run_path(str(ROOT / "tools/decide.py"))
+MODEL = """
+import numpy as np
+import tensorflow as tf
+
+
+def make():
+    return tf.tanh, [np.ones([3, 4], "float32")], {"calls": 77, "budget": 0.1}
+"""
+
+
+def cost(call, first=0.0, new=1):
+    return xh.Cost(call, 1.1 * call, 0.9 * call, first, 20, new, 0)
+
+
+def decision(xla, processes=6, **facts):
+    costs = {"graph": cost(2e-3), "XLA": xla} if xla else {}
+    objections = {"XLA": "" if xla else "is refused: AsString"}
+    found = xh.Finding("a machine", {"float32[3]": 1.0}, costs, objections, **facts)
+    return xh.Decision((found,) * processes, 10_000, 1.05, {}, (), {})
+
+
+@pytest.mark.parametrize(
+    ("made", "begins", "says"),
+    [
+        (decision(cost(1e-3, first=0.5)), "Yes: switch XLA on", "2 ms → 1 ms a call with XLA"),
+        (decision(cost(1e-3, first=0.5)), "Yes", "repaid after 500 of them"),
+        (decision(cost(4e-3), processes=1), "No: keep the graph", "times as slow in one process"),
+        (decision(cost(1e-3, first=0.5)), "Yes", "over 6 processes"),
+        (decision(cost(1e-3, first=9.0, new=9)), "No", "9 of 20 example calls trace or compile"),
+        (decision(cost(1.9e-3), processes=1), "Not decided", "and 1.05 times was asked for"),
+        (decision(None), "No: keep the graph", "XLA is refused: AsString"),
+        (decision(None, undecided="the graph runs XLA"), "No verdict", "the graph runs XLA"),
+    ],
+)
+def test_the_page_answers_first(made, begins, says):
+    said = TOOL["answer"](made)
+    assert said.startswith(begins) and says in said and said.endswith(".")
+    page = TOOL["written"](made, "<mine>.py:make")
+    assert page.index(says) < page.index("<h2>") and "<mine>" not in page
+    assert page.count("<i style") == len(made.findings) * len(made.gains)
+
+
+def decide(folder, *words, **options):
+    command = [sys.executable, ROOT / "tools/decide.py", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, **options)
+
+
+def test_a_decision_is_a_page_and_an_exit_code(tmp_path):
+    (tmp_path / "mine_for_a_test.py").write_text(MODEL)
+    words = "mine_for_a_test.py:make", "--runs", "1"
+    page = ROOT / "build/decide/mine_for_a_test-make.html"
+    done = decide(tmp_path, *words, "--calls", "1")
+    progress, verdict, where = done.stdout.splitlines()
+    assert progress.startswith("process 1 of 1") and verdict.startswith("graph: XLA is ")
+    assert where == "open build/decide/mine_for_a_test-make.html" and done.returncode == 0
+    shown = page.read_text(encoding="utf-8")
+    assert "Does XLA pay for mine_for_a_test.py:make?" in shown and "float32[3, 4]" in shown
+    other = decide(tmp_path, *words, "--calls", "1", "--expect", "XLA")
+    assert other.returncode == 1 and other.stderr == "decide: XLA was expected\n"
+    page.unlink()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["missing.py:make"], 2, "no file for 'missing.py:make'"),
+        (["mine.py:make", "--calls", "many"], 2, "--calls"),
+        (["mine.py:make", "--expcet", "XLA"], 2, "--expcet"),
+        (["mine.py:make", "--runs", "3"], 1, "1, or at least 6"),
+        (["mine.py:other"], 1, "other"),
+    ],
+)
+def test_what_makes_no_sense_is_told_in_a_line(tmp_path, words, code, says):
+    (tmp_path / "mine.py").write_text(MODEL)
+    done = decide(tmp_path, *words)
+    assert done.returncode == code and says in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr

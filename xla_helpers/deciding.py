@@ -144,7 +144,7 @@ def _in_child(file, name, options, who):
         why = f"ended {who}: {ended}"
         return Finding(said["machine"], {}, {}, {"XLA": why, doing: why}), said["plan"]
     found = msgspec.convert(said["finding"], Finding)
-    more = (f"In {doing}, {who} ended: {ended}.",) if ended else ()
+    more = (f"In {doing} the process ended: {ended}.",) if ended else ()
     return replace(found, notes=(*found.notes, *more)), said["plan"]
 
 

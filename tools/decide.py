@@ -6,6 +6,7 @@ import os
 import shlex
 import statistics
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -62,7 +63,7 @@ def written(decision, model):
     gains = {label: decision.gains_of(label) for label in decision.gains}
     ends = [1.0, decision.min_speedup, *(gain for own in gains.values() for gain in own)]
     low, high = math.log(min(ends) / 1.1), math.log(max(ends) * 1.1)
-    plans = {calls: verdict_for(decision, calls) for calls in PLANS if gains}
+    others = {calls: replace(decision, calls=calls).label for calls in PLANS if gains}
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(PAGE.read_text(encoding="utf-8")).render(
         model=model,
@@ -71,15 +72,8 @@ def written(decision, model):
         day=date.today().isoformat(),
         gains=gains,
         place=lambda gain: f"{100 * (math.log(gain) - low) / (high - low):.1f}%",
-        plans=plans,
+        plans={calls: label or "undecided" for calls, label in others.items()},
     )
-
-
-def verdict_for(decision, calls):
-    """The label over another number of calls."""
-    names = ("findings", "min_speedup", "checks", "invalid_inputs", "races")
-    other = xh.Decision(calls=calls, **{name: getattr(decision, name) for name in names})
-    return other.label or "undecided"
 
 
 def answer(decision):

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .errors import check_args, check_number
-from .startup import Compilation, compilations_in
+from .startup import MALLOC_LIMITS, Compilation, compilations_in
 from .tables import cut, in_one_line
 
 CALL_FUNCTION = """{source}
@@ -25,10 +25,10 @@ if __name__ == "__main__":
 """
 
 
-MALLOC = {
-    "GLIBC_TUNABLES": "glibc.malloc.mmap_threshold=33554432:glibc.malloc.trim_threshold=67108864"
+PINNED = {
+    "GLIBC_TUNABLES": ":".join(f"glibc.malloc.{x}={size}" for x, (_, size) in MALLOC_LIMITS.items())
 }
-"""The limits that `prepare_tensorflow` sets, for what does not call it."""
+"""The limits that `prepare_tensorflow` sets, for a process that does not call it."""
 
 
 @dataclass(frozen=True)
@@ -93,15 +93,15 @@ def run_in_process(code, args=(), *, uses=(), flags=None, timeout=300.0) -> Run:
     check_number("timeout", timeout)
     check_args(args)
     # UTF-8 whatever the system's language is.
-    environment = MALLOC | os.environ | {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}
+    own = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"} | (flags or {})
+    environment = PINNED | os.environ | own
     with tempfile.TemporaryDirectory() as place:
         script, answer = Path(place, "script.py"), Path(place, "answer.json")
         script.write_text(_source(code, args, uses), encoding="utf-8")
         words = [] if callable(code) else list(map(str, args))
         command, start = [sys.executable, "-u", str(script), *words], time.perf_counter()
-        run = {"env": environment | (flags or {}), "capture_output": True, "timeout": timeout}
         try:
-            ended = subprocess.run(command, **run)
+            ended = subprocess.run(command, capture_output=True, env=environment, timeout=timeout)
         except subprocess.TimeoutExpired as late:
             what = f"The process ran longer than {timeout:g} s and was stopped."
             raise ProcessError(what, late, timed_out=True) from None

@@ -25,8 +25,8 @@ LOGGED = re.compile(
 
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}  # in seconds
 
-MALLOC_LIMITS = {-3: 32 << 20, -1: 64 << 20}
-"""`M_MMAP_THRESHOLD` and `M_TRIM_THRESHOLD` of mallopt(3), in bytes: the most that glibc takes."""
+MALLOC_LIMITS = {"mmap_threshold": (-3, 32 << 20), "trim_threshold": (-1, 64 << 20)}
+"""Names of glibc's tunables to their number in mallopt(3), and to bytes: the most that it takes."""
 
 _log_path: str | None = None
 
@@ -65,7 +65,7 @@ def prepare_tensorflow(keras: int | None = None) -> str:
         os.environ.pop("TF_USE_LEGACY_KERAS", None)  # which makes `tf.keras` the older Keras 2
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     with suppress(AttributeError, OSError, TypeError):  # another C library
-        for number, size in MALLOC_LIMITS.items():
+        for number, size in MALLOC_LIMITS.values():
             ctypes.CDLL(None).mallopt(number, size)
     # The switch makes TensorFlow log the name and the seconds of each compilation.
     switches = filter(None, [os.environ.get("TF_CPP_VMODULE"), "service=1,device_compiler=1"])

@@ -20,6 +20,12 @@ from .outcomes import Outcome, compare_outcomes, first_calls, random_ops_in
 from .startup import functions_run_eagerly
 from .tables import Table, first_of, table
 
+CAVEATS = {
+    "rounded": "Not compared, because rounding alone moves them",
+    "built": "Built eagerly first; a first call that is compiled may make other weights",
+}
+"""Attributes of a `Check` to what they say."""
+
 
 @dataclass(frozen=True, repr=False)
 class Check(Table):
@@ -131,8 +137,7 @@ class Check(Table):
             "Changes variables": changed,
             "Dropped by XLA": () if "XLA" in self.errors else self.dropped_checks,
             "XLA ran in the graph, too, by": [self.compiled_by] if self.compiled_by else (),
-            "Not compared, because rounding alone moves them": self.rounded,
-            "Built eagerly first; a first call that is compiled may make other weights": self.built,
+            **{words: getattr(self, name) for name, words in CAVEATS.items()},
             "Keras' own `fit` leaves XLA out because of": self.jit_unsupported_layers,
         }
         said_too = [f"{words}: {first_of(found)}." for words, found in notes.items() if found]

@@ -128,21 +128,21 @@ def race(
         failures |= {label: f"{why}{difference}" for label, difference in unlike.items()}
     ready = {label: call for label, call in calls.items() if label not in failures}
     graphs = (label for label in ready if good[label].evidence.graphs)
-    race = _Race(ready, next(graphs, next(iter(ready), "")), failures, state, block, clock)
+    lanes = _Race(ready, next(graphs, next(iter(ready), "")), failures, state, block, clock)
     try:
-        race.run(rounds, budget)
+        lanes.run(rounds, budget)
     finally:
         state.restore()
-    raced = race.samples.items()
-    rows = {x: Measurement(x, good[x].seconds, tuple(s), race.calls[x]) for x, s in raced}
-    control = rows.get(race.control)
+    raced = lanes.samples.items()
+    rows = {x: Measurement(x, good[x].seconds, tuple(s), lanes.calls[x]) for x, s in raced}
+    control = rows.get(lanes.control)
     return Comparison(
         rows,
         {} if undecided else {x: one.difference for x, one in good.items() if one.difference},
         failures,
         tolerance,
         {label: one.evidence for label, one in outcomes.items()},
-        control and replace(control, samples=tuple(race.again)),
+        control and replace(control, samples=tuple(lanes.again)),
         undecided,
         any(have_own_variables(one, good[reference]) for one in good.values()),
         rounded,

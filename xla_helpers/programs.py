@@ -99,7 +99,7 @@ def inspect_program(fn: Callable, args=(), kwargs=None) -> Program:
     call = Call(fn, args, kwargs)
     if not (call.is_traced or call.is_concrete):
         return _of_eager(call)
-    if getattr(call.func, "_jit_compile", None):
+    if call.is_compiled:
         return _of_xla(call)
     return _of_graph(call if call.is_concrete else call.with_defaults())
 

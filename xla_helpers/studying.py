@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from .calls import KEEP, MODES, Call, State
-from .checking import Check, check, check_of, modes_of
+from .checking import CAVEATS, Check, check, check_of, modes_of
 from .comparing import race
 from .comparisons import Comparison
 from .compilations import Reason, arguments_of, reasons_for
@@ -23,13 +23,7 @@ from .timing import timed
 EXAMPLES = 10_000  # example calls that count, at most
 SAMPLE = 10  # fewer example calls than that, with a program for each shape, are all there is
 ROUNDS = 8  # of each race, at least
-NOTES = {
-    "dropped_checks": "XLA drops the checks",
-    "rounded": "Not compared, because rounding alone moves them",
-    "built": "Built eagerly first; a first call that is compiled may make other weights",
-}
-"""Attributes of a `Check` to what they say."""
-
+NOTES = {"dropped_checks": "XLA drops the checks"} | CAVEATS  # of a `Check`
 SETTINGS = {
     "value": "the Python value of `{}` (pass tensors)",
     "content": "the content of `{}`",
@@ -46,7 +40,7 @@ class Study:
     """
 
     def __init__(self, fn, batches, kwargs, candidates, step, tolerance, budget, doing):
-        if taken := {"eager", "graph", "XLA"} & set(candidates or {}):
+        if taken := set(MODES) & set(candidates or {}):
             raise ValueError(
                 f"`candidates` has {first_of(taken)}: choose a label that is not taken"
             )

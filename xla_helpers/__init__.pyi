@@ -3,6 +3,7 @@
 
 # Start
 from .startup import describe_machine, find_checkpoint, prepare_tensorflow
+from .memory import page_size
 
 # Measure and compare
 from .comparing import compare, measure
@@ -23,7 +24,7 @@ from .processes import run_in_process
 from .results import read_results, record
 
 # Show
-from .plots import label_lines, picture, plot_graph, plot_overview, plot_ratios
+from .plots import label_lines, picture, plot_graph, plot_ratios
 from .tables import format_si, table
 
 # Types of results
@@ -74,9 +75,9 @@ __all__ = [
     "layers_of",
     "max_difference",
     "measure",
+    "page_size",
     "picture",
     "plot_graph",
-    "plot_overview",
     "plot_ratios",
     "prepare_tensorflow",
     "profile",

@@ -4,7 +4,6 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -13,13 +12,14 @@ from .comparisons import Comparison, ComparisonError, median_ratio
 from .differences import TOLERANCE
 from .errors import check_number, headline
 from .outcomes import compare_outcomes, first_calls, have_own_variables
-from .timing import BLOCK_SECONDS, ROUNDS, Measurement, calibrate, time_block, timed
+from .timing import BLOCK_SECONDS, ROUNDS, Block, Measurement, calibrate, time_block, timed
 
 
 def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> Measurement:
     """Time ``fn(*args, **kwargs)``: its first call alone, then a block of calls in each round.
 
-    The device has finished when the clock is read, and the garbage collector rests meanwhile. The
+    The device has finished when the clock is read, and the garbage collector rests meanwhile. Page
+    faults are counted around each block, of all threads of the process. The
     first call of a `tf.function` includes its trace; to see it compile, pass one that is new.
     Variables are restored afterwards as by `compare`.
 
@@ -49,10 +49,10 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
     try:
         first, _ = timed(call)
         calls = calibrate(call)
-        samples = [time_block(call, calls) for _ in range(rounds)]
+        blocks = [time_block(call, calls) for _ in range(rounds)]
     finally:
         state.restore()
-    return Measurement(label or call.name, traced + first, tuple(samples), calls)
+    return Measurement.of(label or call.name, traced + first, blocks, calls)
 
 
 def compare(
@@ -133,16 +133,19 @@ def race(
         lanes.run(rounds, budget)
     finally:
         state.restore()
-    raced = lanes.samples.items()
-    rows = {x: Measurement(x, good[x].seconds, tuple(s), lanes.calls[x]) for x, s in raced}
-    control = rows.get(lanes.control)
+
+    def measured(label, blocks):
+        return Measurement.of(label, good[label].seconds, blocks, lanes.calls[label])
+
+    rows = {label: measured(label, blocks) for label, blocks in lanes.blocks.items()}
+    control = measured(lanes.control, lanes.again) if lanes.control in rows else None
     return Comparison(
         rows,
         {} if undecided else {x: one.difference for x, one in good.items() if one.difference},
         failures,
         tolerance,
         {label: one.evidence for label, one in outcomes.items()},
-        control and replace(control, samples=tuple(lanes.again)),
+        control,
         undecided,
         any(have_own_variables(one, good[reference]) for one in good.values()),
         rounded,
@@ -152,18 +155,18 @@ def race(
 class _Race:
     """Blocks of calls of several candidates, and of one of them twice, in rounds.
 
-    samples: label to seconds per call, one entry for each round. control: the label of the
-    candidate that runs twice. again: its other samples. calls: label to the calls in each block.
+    blocks: label to the `Block` of each round. control: the label of the candidate that runs twice.
+    again: its other blocks. calls: label to the calls in each block.
     A candidate that raises leaves the race.
     """
 
     def __init__(self, candidates, control, failures, state, block, clock):
-        self.samples: dict[str, list[float]] = {label: [] for label in candidates}
-        self.control, self.again = control, []
+        self.blocks: dict[str, list[Block]] = {label: [] for label in candidates}
+        self.control, self.again = control, list[Block]()
         self.calls: dict[str, int] = {}
         self._candidates, self._failures, self._state = candidates, failures, state
         self._clock, self._shuffle = clock, random.Random(0).shuffle  # always the same orders
-        self._lanes = [*self.samples.items(), (control, self.again)]
+        self._lanes = [*self.blocks.items(), (control, self.again)]
         self._moved: set[str] = set()  # names of variables that a candidate changes
         for label in candidates:
             calls = self._attempt(label, calibrate, block)
@@ -179,14 +182,14 @@ class _Race:
         for _ in range(rounds):
             self._round()
         end = self._clock() + (0 if self._is_narrow() else budget)
-        while self.samples and self._clock() < end:
+        while self.blocks and self._clock() < end:
             self._round()
 
     def _round(self):
         self._shuffle(self._lanes)
-        for label, samples in self._lanes:
-            if label in self.samples:
-                samples.append(self._attempt(label, time_block, self.calls[label]))
+        for label, blocks in self._lanes:
+            if label in self.blocks:
+                blocks.append(self._attempt(label, time_block, self.calls[label]))
 
     def _in_step(self, calls):
         """Calls in a block: as many as the first candidate's, or 4, 16 times as many or as few.
@@ -198,7 +201,8 @@ class _Race:
         return max(1, round(first * 4.0 ** round(math.log(calls / first, 4))))
 
     def _is_narrow(self):
-        first, *others = self.samples.values() or [[]]
+        seconds = [[block.seconds for block in blocks] for blocks in self.blocks.values()]
+        first, *others = seconds or [[]]
         ratios = [median_ratio(np.divide(first, other)) for other in others]
         return all(r.high - r.low <= 0.05 * r.value for r in ratios)
 
@@ -209,5 +213,5 @@ class _Race:
             return act(self._candidates[label], amount, self._clock)
         except Exception as error:  # whatever a reader's function raises
             self._failures[label] = headline(error)
-            del self.samples[label]
+            del self.blocks[label]
             return None

@@ -14,7 +14,8 @@ from typing import Any
 
 import msgspec
 
-from .decisions import ENOUGH, Decision, Finding
+from .comparisons import ENOUGH
+from .decisions import Decision, Finding
 from .differences import TOLERANCE
 from .errors import check_number, headline
 from .processes import ProcessError, run_in_process

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .checking import Check
-from .comparisons import Comparison, Ratio
+from .comparisons import Comparison, Ratio, process_ratio
 from .tables import Table, counted
-
-ENOUGH = 6  # processes, whose lowest and highest miss the median of all in 2 * (1/2)**6 = 3 %
+from .timing import SHARE
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,8 @@ class Cost:
         examples: The example calls that were made.
         new: Those of them that traced or compiled.
         alone: Those whose trace or program no other one used; 0 where the examples are no sample.
+        faults: Page faults of a call.
+        fault_share: The share of its time that they take, by their measured price.
     """
 
     call: float
@@ -32,6 +33,8 @@ class Cost:
     examples: int
     new: int
     alone: int
+    faults: float = 0.0
+    fault_share: float = 0.0
 
     @property
     def once(self) -> float:
@@ -132,8 +135,7 @@ class Decision(Table):
         if not others:
             ends = (self.gains_of(label, end)[0] for end in ("slow", "fast"))
             return Ratio(gains[0], *ends, noise=first.noise)
-        ends = (min(gains), max(gains)) if len(gains) >= ENOUGH else (0.0, math.inf)
-        return Ratio(statistics.median(gains), *ends, rounds=len(gains))
+        return process_ratio(gains)
 
     @property
     def label(self) -> str:
@@ -209,6 +211,13 @@ class Decision(Table):
                 examples = f"{cost.alone} of {counted(cost.examples, 'example call')}"
                 chance = f"{cost.alone / cost.examples:.0%} of further calls trace or compile anew"
                 notes.append(f"Assumed of {label}: {chance}, as {examples} shared nothing.")
+            if cost.fault_share >= SHARE:
+                pages = f"{counted(round(cost.faults), 'page')} of new memory a call"
+                share = f"about {cost.fault_share:.0%} of its time, by the price of one here"
+                notes.append(
+                    f"{label}: {pages}, {share}. An allocator that keeps what is freed, "
+                    "such as tcmalloc, may save them."
+                )
         return list(dict.fromkeys([*notes, *(x for found in self.findings for x in found.notes)]))
 
     def _parts(self):

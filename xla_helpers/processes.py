@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from .errors import check_args, check_number
-from .startup import MALLOC_LIMITS, Compilation, compilations_in
+from .memory import PINNED
+from .startup import Compilation, compilations_in
 from .tables import cut, in_one_line
 
 CALL_FUNCTION = """{source}
@@ -23,12 +24,6 @@ if __name__ == "__main__":
     result = json.dumps({name}(*json.loads({args!r})))
     pathlib.Path(__file__).with_name("answer.json").write_text(result, encoding="utf-8")
 """
-
-
-PINNED = {
-    "GLIBC_TUNABLES": ":".join(f"glibc.malloc.{x}={size}" for x, (_, size) in MALLOC_LIMITS.items())
-}
-"""The limits that `prepare_tensorflow` sets, for a process that does not call it."""
 
 
 @dataclass(frozen=True)

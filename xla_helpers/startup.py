@@ -1,7 +1,6 @@
 """What a notebook calls first: start TensorFlow quietly, name the machine, find a checkpoint."""
 
 import atexit
-import ctypes
 import os
 import platform
 import re
@@ -14,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
+from .memory import available_cores, malloc_name, page_size, pin_malloc
 from .tables import counted, in_one_line
 
 LOGGED = re.compile(
@@ -25,8 +25,23 @@ LOGGED = re.compile(
 
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}  # in seconds
 
-MALLOC_LIMITS = {"mmap_threshold": (-3, 32 << 20), "trim_threshold": (-1, 64 << 20)}
-"""Names of glibc's tunables to their number in mallopt(3), and to bytes: the most that it takes."""
+VECTORS = {  # flags of a processor, the widest first
+    "amx_bf16": "AMX",
+    "avx512_bf16": "AVX-512 with bfloat16",
+    "avx512f": "AVX-512",
+    "avx2": "AVX2",
+    "sve": "SVE",
+    "asimd": "NEON",
+}
+
+VERSIONS = "Python", "TensorFlow"  # of `machine_facts`
+NUMBERS = {  # in /proc/cpuinfo, to their names in words
+    "vendor_id": "",
+    "cpu family": "family",
+    "model": "model",
+    "CPU implementer": "implementer",
+    "CPU part": "part",
+}
 
 _log_path: str | None = None
 
@@ -36,11 +51,11 @@ def prepare_tensorflow(keras: int | None = None) -> str:
 
     Call it before TensorFlow is imported; a second call changes nothing. Python's own messages stay
     on ``sys.stderr``: only what C++ code writes to file descriptor 2 moves. The file is deleted
-    when the process ends, and stays after a crash. Two limits of glibc's malloc are set to what it
-    raises them to by itself (`MALLOC_LIMITS`), so that what a process did before does not change
-    what a large array costs. On a GPU this process and its children take
-    memory as they need it, so that they can share the device. Keras runs on TensorFlow from here
-    on, whatever KERAS_BACKEND says.
+    when the process ends, and stays after a crash. Two limits of glibc's malloc are pinned at what
+    it raises them to by itself, 32 MiB for mapping an array and 64 MiB for giving memory back, so
+    that what a process did before does not change what a large array costs. On a GPU this process
+    and its children take memory as they need it, so that they can share the device. Keras runs on
+    TensorFlow from here on, whatever KERAS_BACKEND says.
 
     Args:
         keras: 3 for code in which `tf.keras` must be Keras 3, whatever TF_USE_LEGACY_KERAS says;
@@ -64,9 +79,7 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     if keras == 3:
         os.environ.pop("TF_USE_LEGACY_KERAS", None)  # which makes `tf.keras` the older Keras 2
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
-    with suppress(AttributeError, OSError, TypeError):  # another C library
-        for number, size in MALLOC_LIMITS.values():
-            ctypes.CDLL(None).mallopt(number, size)
+    pin_malloc()
     # The switch makes TensorFlow log the name and the seconds of each compilation.
     switches = filter(None, [os.environ.get("TF_CPP_VMODULE"), "service=1,device_compiler=1"])
     os.environ |= {"TF_CPP_VMODULE": ",".join(switches), "TF_CPP_MIN_LOG_LEVEL": "0"}
@@ -172,8 +185,11 @@ def _logged_since(start):
 def describe_machine() -> str:
     """Describe in one line what a measurement depends on.
 
+    Two machines with one line may still differ, in their clock or their memory.
+
     Returns:
-        Processor, cores, accelerators and versions, and nothing that names its owner.
+        Processor, widest vectors, cores, accelerators, whether TensorFlow uses oneDNN, who gives
+        memory, and versions; nothing that names its owner.
     """
     return " · ".join(machine_facts().values())
 
@@ -183,22 +199,46 @@ def machine_facts() -> dict[str, str]:
     import tensorflow as tf
 
     gpus = map(tf.config.experimental.get_device_details, tf.config.get_visible_devices("GPU"))
-    affinity = getattr(os, "sched_getaffinity", lambda pid: range(os.cpu_count() or 1))
+    processor = _first_processor()
+    flags = (processor.get("flags") or processor.get("Features") or "").split()
     facts = {
-        "processor": in_one_line(_processor()),
-        "cores": counted(len(affinity(0)), "core"),  # that this process may use
+        "processor": in_one_line(_name_of(processor)),
+        "vectors": next((name for flag, name in VECTORS.items() if flag in flags), ""),
+        "cores": counted(available_cores(), "core"),
         "accelerators": ", ".join(gpu.get("device_name", "GPU") for gpu in gpus) or "no GPU used",
+        "oneDNN": "oneDNN" if _uses_onednn() else "no oneDNN",
+        "memory": malloc_name() + ("" if page_size() else ", pages of unknown size"),
     }
-    versions = {"Python": platform.python_version(), "TensorFlow": tf.__version__}
-    return facts | {name: f"{name} {version}" for name, version in versions.items()}
+    versions = (platform.python_version(), tf.__version__)
+    facts |= {name: f"{name} {x}" for name, x in zip(VERSIONS, versions, strict=True)}
+    return {name: text for name, text in facts.items() if text}
 
 
-def _processor():
+def _first_processor() -> dict[str, str]:
+    """What Linux says of the first processor; {} elsewhere."""
     with suppress(OSError):
-        listed = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-        if found := re.search(r"^model name\s*: (.+)$", listed, re.MULTILINE):
-            return found[1]
-    return platform.processor() or platform.machine()
+        first, _, _ = Path("/proc/cpuinfo").read_text(encoding="utf-8").partition("\n\n")
+        pairs = (line.partition(":")[::2] for line in first.splitlines())
+        return {name.strip(): text.strip() for name, text in pairs}
+    return {}
+
+
+def _name_of(processor):
+    """Its brand; with vendor, family and model where no number in the brand tells them."""
+    brand = processor.get("model name", "")
+    numbers = {name: processor[key] for key, name in NUMBERS.items() if key in processor}
+    if any(map(str.isdigit, brand.partition("@")[0])):
+        return brand
+    told = f" ({', '.join(f'{name} {text}'.strip() for name, text in numbers.items())})"
+    return (brand or platform.processor() or platform.machine()) + (told if numbers else "")
+
+
+def _uses_onednn():
+    with suppress(ImportError):  # it is no public name
+        from tensorflow.python.util import _pywrap_util_port
+
+        return _pywrap_util_port.IsMklEnabled()
+    return False
 
 
 def _keep_python_stderr():

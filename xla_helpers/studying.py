@@ -30,6 +30,7 @@ SETTINGS = {
     "shape": "the shape of `{}`",
 }
 """Kinds of a `Reason` to what sets a program."""
+FAULTS = "faults", "fault_share"  # of a `Measurement` and of a `Cost`
 
 
 class Study:
@@ -157,16 +158,20 @@ class Study:
         usual = {shape: one[label].median for shape, one in self.races.items()}
         more = [max(0.0, seconds - usual.get(shape, calls[0])) for shape, seconds in uses.new]
         is_sample = uses.examples >= SAMPLE or len(more) > len(self.shapes)
-        return Cost(
-            *calls, float(np.mean(more or [0.0])), uses.examples, len(more), uses.alone * is_sample
-        )
+        alone, first = uses.alone * is_sample, float(np.mean(more or [0.0]))
+        rows = [one[label] for one in self.races.values()]
+        faults = [self._average(getattr(row, x) or 0.0 for row in rows) for x in FAULTS]
+        return Cost(*calls, first, uses.examples, len(more), alone, *faults)
 
     def _seconds(self, label, end):
         """A call of any shape, by the value or one end of the label's ratio to the graph."""
-        ratios = [one.ratio(label, "graph") for one in self.races.values()]
+        ratios = [getattr(one.ratio(label, "graph"), end) for one in self.races.values()]
         graph = [one["graph"].median for one in self.races.values()]
-        seconds = np.divide(graph, [getattr(ratio, end) for ratio in ratios])
-        return float(np.average(seconds, weights=[self.shapes[x] for x in self.races]))
+        return self._average(np.divide(graph, ratios))
+
+    def _average(self, values):
+        """Over the shapes that were raced, as often as they come."""
+        return float(np.average(list(values), weights=[self.shapes[x] for x in self.races]))
 
     def _notes(self):
         if left := [shape for shape in self.shapes if shape not in self.checks]:

@@ -1,20 +1,29 @@
-"""The clock: one call alone, blocks of calls, and the seconds they took."""
+"""The clock: one call alone, blocks of calls, the seconds they took, and their page faults."""
 
 import itertools
 import statistics
 import sys
 import time
 import timeit
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .tables import format_si
+from .memory import page_fault_seconds, page_faults
+from .tables import counted, format_si
 
 ROUNDS = 15  # samples of the steady state, one a round
 BLOCK_SECONDS = 0.02  # a sample lasts at least so long, so that the clock's own cost does not show
+SHARE = 0.05  # of a call's time: page faults that take less are not shown
+
+
+class Block(NamedTuple):
+    """Seconds and page faults of a call, over a block of them; None where none are counted."""
+
+    seconds: float
+    faults: float | None
 
 
 @dataclass(frozen=True)
@@ -26,12 +35,24 @@ class Measurement:
         first: Seconds of the first call, which may trace and compile.
         samples: Seconds per call, one entry for each timed block.
         calls: Calls in each block.
+        faults: Page faults of a call, the median over blocks; None where the system counts none.
+        fault_seconds: The price of one in the same process, when all cores touch new memory.
     """
 
     label: str
     first: float
     samples: tuple[float, ...]
     calls: int
+    faults: float | None = None
+    fault_seconds: float = 0.0
+
+    @classmethod
+    def of(cls, label: str, first: float, blocks: Sequence[Block], calls: int) -> "Measurement":
+        """A measurement from its blocks."""
+        faults = [block.faults for block in blocks if block.faults is not None]
+        usual = statistics.median(faults) if faults else None
+        samples = tuple(block.seconds for block in blocks)
+        return cls(label, first, samples, calls, usual, page_fault_seconds())
 
     @property
     def median(self) -> float:
@@ -49,10 +70,24 @@ class Measurement:
         """Whether the interquartile range exceeds 15 % of the median."""
         return self.iqr > 0.15 * self.median
 
+    @property
+    def fault_share(self) -> float:
+        """The share of a call's time that its page faults take, by their price."""
+        return min(1.0, (self.faults or 0.0) * self.fault_seconds / self.median)
+
+    @property
+    def new_memory(self) -> str:
+        """Page faults of a call, in words; "" where they cost less than `SHARE` of its time."""
+        if self.faults is None:
+            return "new memory: not known"
+        shown = f"new memory: {counted(round(self.faults), 'page')} a call"
+        return shown if self.fault_share >= SHARE else ""
+
     def __str__(self):
         median, iqr, first = (format_si(s, "s") for s in (self.median, self.iqr, self.first))
         samples = f"{len(self.samples)} samples of {self.calls}{', noisy' if self.noisy else ''}"
-        return f"{self.label}: {median}, IQR {iqr} ({samples}), first call {first}"
+        memory = f", {self.new_memory}" if self.new_memory else ""
+        return f"{self.label}: {median}, IQR {iqr} ({samples}), first call {first}{memory}"
 
     __repr__ = __str__
 
@@ -69,17 +104,17 @@ def calibrate(call: Callable, block: float = BLOCK_SECONDS, clock=time.perf_coun
     """How many calls last about `block` seconds."""
     calls = 1
     while True:
-        seconds = calls * time_block(call, calls, clock)
+        seconds = calls * time_block(call, calls, clock).seconds
         if block / 2 <= seconds < 10 * block:  # look again: a disturbance makes it longer
-            again = [time_block(call, calls, clock) for _ in range(3)]
+            again = [time_block(call, calls, clock).seconds for _ in range(3)]
             seconds = min(seconds, calls * min(again))
         if seconds >= block / 2:
             return max(1, round(calls * block / seconds))
         calls *= 4
 
 
-def time_block(call: Callable, calls: int, clock=time.perf_counter) -> float:
-    """Seconds per call over a block of `calls` calls, the device's work included.
+def time_block(call: Callable, calls: int, clock=time.perf_counter) -> Block:
+    """Time a block of `calls` calls, the device's work included, and count its page faults.
 
     Raises:
         ValueError: When the clock did not move.
@@ -90,10 +125,12 @@ def time_block(call: Callable, calls: int, clock=time.perf_counter) -> float:
             call()
         wait_for_device()
 
+    before = page_faults() or 0
     seconds = timeit.Timer(block, timer=clock).timeit(number=1) / calls
     if not seconds > 0:
         raise ValueError("the clock did not move: let a block last longer")
-    return seconds
+    after = page_faults()
+    return Block(seconds, None if after is None else (after - before) / calls)
 
 
 def wait_for_device() -> None:

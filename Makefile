@@ -7,7 +7,7 @@ export PYTHONUTF8 := 1
 # Without what Python compiled, each of a hundred processes compiles TensorFlow's files anew.
 export PYTHONDONTWRITEBYTECODE :=
 # Words on make's command line arrive letter by letter: make would take a $ in them for its own.
-GIVEN := PYTHON ACCELERATOR FOLDER NOTEBOOKS PARAMS MODEL RESULTS REPO XLA_RESULTS
+GIVEN := PYTHON ACCELERATOR FOLDER NOTEBOOKS PARAMS MODEL RESULTS REPO RUNS XLA_RESULTS
 as-it-is = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach name,$(GIVEN),$(if $(filter command,$(origin $(name))),$(call as-it-is,$(name))))
 # Where notebooks record their comparisons, for make report.
@@ -33,12 +33,12 @@ lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks
 test: set-up ## check the helpers and every notebook
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder notebooks tests
 
-run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4")
-	WORDS="$$NOTEBOOKS $$PARAMS" $(BIN)/python tools/run.py
+run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4", RUNS=6)
+	WORDS="$$NOTEBOOKS $$PARAMS" $(BIN)/python tools/run.py --runs "$${RUNS:-1}"
 
-refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4")
-	test -n "$$NOTEBOOKS" || rm -f results/*.json
-	WORDS="$$NOTEBOOKS" XLA_RESULTS="$$PWD/results" $(BIN)/python tools/run.py --in-place
+refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4", RUNS=6)
+	WORDS="$$NOTEBOOKS" XLA_RESULTS="$$PWD/results" \
+	  $(BIN)/python tools/run.py --in-place --runs "$${RUNS:-1}"
 	$(BIN)/python tools/overview.py
 
 decide: set-up ## does XLA pay for a model? (MODEL=my_model.py:make PARAMS="--calls 500")

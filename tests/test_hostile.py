@@ -66,7 +66,7 @@ def mutated(draw, data):
 def recorded(tf, tmp_path_factory):
     rows = {"graph": sum, "XLA": lambda x: sum(tuple(x))}
     comparison = xh.compare(rows, ([1.0, 2.0],), rounds=6, block=1e-9, budget=0)
-    path = xh.record("sums", comparison, "two numbers", tmp_path_factory.mktemp("recorded"))
+    path = xh.record("sums", comparison, "two numbers", folder=tmp_path_factory.mktemp("recorded"))
     return path.read_bytes()
 
 
@@ -78,7 +78,7 @@ def is_shown_or_skipped(path, data):
     assert len(results) + len(skipped) == 1
     assert all(map(is_one_line, skipped.values()))
     for result in results:
-        assert is_one_line(result.title + str(result.xla_against_graph))
+        assert is_one_line(result.title + str(result.ratio))
         assert_shown_safely(result.comparison)
     return bool(results)
 

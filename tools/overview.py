@@ -1,35 +1,67 @@
-"""Draw what the notebooks recorded in results/ as README.png, and list it in the README."""
+"""Draw what the notebooks recorded in results/ as README.png, and list it in the README.
+
+Results of other code than that of the notebooks are deleted: nobody can make them again.
+"""
 
 import re
+from itertools import groupby
 from pathlib import Path
+
+from run import EVERY, hash_of
 
 import xla_helpers as xh
 
 ROOT = Path(__file__).resolve().parents[1]
 PART = re.compile(r"(<!-- Made by `make refresh`.*? -->).*?(<!-- Until here. -->)", re.DOTALL)
+WIDEST = 2.0  # the highest ratio over the lowest: what is wider was not measured
+NUMBERS = "no", "one", "two", "three", "four", "five", "six"
 
 
 def main():
-    results, skipped = xh.read_results(ROOT / "results")
-    assert not skipped, skipped
-    rows = [(result, result.xla_against_graph) for result in results]
-    rows = [row for row in rows if row[1]]
-    rows.sort(key=lambda row: row[1].value)
-    ends = " to ".join(f"{ratio!r} ({result.what})" for result, ratio in (rows[0], rows[-1]))
-    alt = f"How many times faster XLA is than the graph, with intervals: from {ends}"
-    picture = xh.picture(xh.plot_overview([result for result, _ in rows]), alt=alt)
-    (ROOT / "README.png").write_bytes(picture.data)
-    table = "\n".join(f"| {plain(x.what)} | {ratio!r} | {link_to(x)} |" for x, ratio in rows)
+    notebooks = {hash_of(path): path for path in EVERY}
+    for path in sorted((ROOT / "results").rglob("*.json")):
+        found, skipped = xh.read_results(path)
+        if skipped or found[0].source not in notebooks:
+            print(f"dropped, of other code: {path.relative_to(ROOT)}")
+            path.unlink()
+    results, _ = xh.read_results(ROOT / "results")
+    if not (results := list(filter(keeps_the_standard, results))):
+        return print("no results to draw: the README stays as it is")
+    here, *others = machines(results)
+    rows = sorted(here, key=lambda result: result.ratio.value)
+    ends = " to ".join(f"{x.ratio.short} ({x.what})" for x in (rows[0], rows[-1]))
+    alt = f"How many times faster XLA is than the graph, a row for each race: from {ends}"
+    marks = {
+        f"machine {number}": {row.what: row.ratio.value for row in other}
+        for number, other in enumerate(others, start=2)
+    }
+    title = "How many times faster XLA is than the graph"
+    plot = xh.plot_ratios({row.what: row.ratio for row in rows}, marks=marks, title=title)
+    (ROOT / "README.png").write_bytes(xh.picture(plot, alt=alt).data)
+    elsewhere = [{row.about: row for row in other} for other in others]
+    heads = [
+        "measured",
+        "against",
+        *(f"machine {n}" for n in range(1, len(others) + 2)),
+        "notebook",
+    ]
+    lines = [heads, ["---"] * len(heads)]
+    for row in rows:
+        same = [other.get(row.about) for other in elsewhere]
+        shown = [said(one) if one else "" for one in (row, *same)]
+        lines.append([plain(row.what), plain(row.rival), *shown, link_to(notebooks[row.source])])
+    listed = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    names = "\n".join(f"{n}. {plain(group[0].title)}" for n, group in enumerate([here, *others], 1))
     made = f"""
 ![{plain(alt)}](README.png)
 
-*Measured on {plain(" and ".join(sorted({result.title for result, _ in rows})))}.*
+A dot is the median of {spelled(rows)} on machine 1, a line goes from the lowest to the highest.
+
+{names}
 
 <details><summary>Where each line comes from</summary>
 
-| measured | XLA, against the graph | notebook |
-|---|---|---|
-{table}
+{listed}
 
 </details>
 """
@@ -38,22 +70,35 @@ def main():
     readme.write_text(PART.sub(lambda part: part[1] + made + part[2], text), encoding="utf-8")
 
 
-def link_to(result):
-    name = notebook_of(result).name
-    return f"[{name[:2]}](notebooks/{name})"
+def keeps_the_standard(result):
+    """A rival with a name, two rows that ran what they say, and a range that says something."""
+    ratio = result.ratio
+    return ratio and result.as_labelled and ratio.bounded and ratio.high < WIDEST * ratio.low
 
 
-def notebook_of(result):
-    """The one notebook that recorded a result: it gives its name, or its beginning up to a dash."""
+def machines(results):
+    """The results of each machine, those of most and latest processes first."""
+    ordered = sorted(results, key=lambda result: result.title)
+    groups = [list(group) for _, group in groupby(ordered, key=lambda result: result.title)]
+    return sorted(
+        groups, key=lambda g: (sum(len(x.runs) for x in g), max(x.runs[-1].day for x in g))
+    )[::-1]
 
-    def records(path):
-        for name in re.findall(r'record\(f?\\"([a-z-]+)', path.read_text(encoding="utf-8")):
-            begins = name.endswith("-") and result.name.startswith(name)
-            if result.name == name or begins:
-                return True
 
-    (path,) = filter(records, ROOT.glob("notebooks/*.ipynb"))
-    return path
+def spelled(rows):
+    """How many processes there were."""
+    fewest, most = (end(len(row.runs) for row in rows) for end in (min, max))
+    number = NUMBERS[most] if fewest == most else f"{NUMBERS[fewest]} to {NUMBERS[most]}"
+    return f"{number} process{'' if most == 1 else 'es'}"
+
+
+def said(result):
+    alone = ", one process" if len(result.runs) == 1 else ""
+    return plain(f"{result.ratio}{alone}")
+
+
+def link_to(path):
+    return f"[{path.name[:2]}](notebooks/{path.name})"
 
 
 def plain(text):

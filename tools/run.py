@@ -1,17 +1,24 @@
 """Execute the notebooks with papermill, one after the other: copies in build/, or in place.
 
-A notebook that fails stops no other one; what failed is told in the end.
+A notebook that fails stops no other one; what failed is told in the end. The cells that are tagged
+"run", from the set-up to the record, are a chain: with --runs 6, the chains alone are executed five
+more times, in rounds over all of them, each in a fresh kernel, and every result then holds what six
+processes found.
 """
 
 import argparse
+import hashlib
 import logging
 import os
 import re
 import shlex
 import sys
+import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import yaml
 
 sys.modules["rfc3987_syntax"] = None  # jsonschema's grammar of addresses: four seconds to read
@@ -19,10 +26,13 @@ sys.modules["rfc3987_syntax"] = None  # jsonschema's grammar of addresses: four 
 import nbformat  # noqa: E402
 import papermill  # noqa: E402
 
+import xla_helpers as xh  # noqa: E402
+from xla_helpers.results import path_of, write  # noqa: E402
+
 os.chdir(Path(__file__).resolve().parents[1])  # papermill reads a brace in a path as a parameter
 BUILD, REPORT = Path("build"), Path("tools/report.ipynb")
-# In order, and last the one that reads what all others recorded.
-EVERY = sorted(Path("notebooks").glob("*.ipynb"), key=lambda p: ("compare_your" in p.stem, p))
+RESULTS = os.environ.setdefault("XLA_RESULTS", str(BUILD.resolve() / "results"))
+EVERY = sorted(Path("notebooks").glob("*.ipynb"))
 PAPERMILL = {
     "kernel_name": "python3",
     "progress_bar": False,
@@ -43,6 +53,8 @@ def main(words):
     top.add_argument("notebooks", nargs="*", help="numbers or names; default: all")
     top.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     top.add_argument("--in-place", action="store_true", help="write the committed outputs")
+    top.add_argument("--runs", type=int, default=1, help="processes that each result is to hold")
+    top.add_argument("--only-runs", action="store_true", help="the chains alone, and no outputs")
     try:
         options = top.parse_args([*shlex.split(os.environ.get("WORDS", "")), *words])
     except ValueError as error:  # a quotation that does not end
@@ -57,7 +69,9 @@ def main(words):
         top.error(f"none of these notebooks has a parameter {', '.join(sorted(unknown))}")
     if options.p and not options.notebooks:
         jobs = {path: values for path, values in jobs.items() if values}
-    return run_all(jobs, options.in_place)
+    if options.runs < 1:
+        top.error("--runs: at least 1")
+    return run_all(jobs, options.in_place, options.runs, options.only_runs)
 
 
 def meant_by(name):
@@ -83,43 +97,79 @@ def values_for(path, given):
     return values
 
 
-def run_all(jobs, in_place):
-    """Run each notebook with its values, and say in the end which ones failed, and why."""
+def run_all(jobs, in_place, runs, only_runs):
+    """Run each notebook with its values, then the chains, and say in the end which ones failed."""
     BUILD.mkdir(exist_ok=True)
-    failures = []
-    for number, (path, values) in enumerate(jobs.items(), start=1):
-        print(f"[{number}/{len(jobs)}] {path.stem} ... ", end="", flush=True)
+    wholes = [(path, path if in_place else BUILD / path.name) for path in jobs if not only_runs]
+    chains = [(path, None) for path in jobs if '"run"' in path.read_text(encoding="utf-8")]
+    failures, tasks = [], [*wholes, *chains * (runs - (not only_runs))]
+    for number, (path, target) in enumerate(tasks, start=1):
+        busy = psutil.cpu_percent(interval=0.5) / 100
+        said = f"[{number}/{len(tasks)}] {path.stem}{'' if target else ', its races'}"
+        print(f"{said} (others use {busy:.0%} of the processors) ... ", end="", flush=True)
         start = time.perf_counter()
-        failure = run(path, values, path if in_place else BUILD / path.name)
+        failure = run(path, jobs[path], target, busy)
         print(f"{time.perf_counter() - start:.0f} s{' FAILED' if failure else ''}", flush=True)
         failures += [f"  {path.stem}, {failure}"] if failure else []
     if failures:
-        print(f"{len(failures)} of {len(jobs)} failed:", *failures, sep="\n", file=sys.stderr)
+        print(f"{len(failures)} of {len(tasks)} failed:", *failures, sep="\n", file=sys.stderr)
     return 1 if failures else 0
 
 
-def run(path, values, target):
-    """Execute a notebook, its outputs into `target`. Returns: why it failed, or nothing.
+def run(path, values, target, busy):
+    """Execute a notebook, its outputs into `target`, or its chain alone where there is none.
 
-    A copy shows where its run failed; in place, and after Ctrl-C, what was there stays.
+    A copy shows where its run failed; in place, and after Ctrl-C, what was there stays. What it
+    recorded joins the results of earlier processes. Returns: why it failed, or nothing.
     """
-    beside = BUILD / f".{path.stem}.{os.getpid()}.ipynb"
+    beside, recorded = BUILD / f".{path.stem}.{os.getpid()}.ipynb", tempfile.TemporaryDirectory()
     try:
+        if target is None:
+            nbformat.write(chain_of(path), beside)
+        if path != REPORT:
+            os.environ["XLA_RESULTS"] = recorded.name
         try:
-            done = papermill.execute_notebook(path, beside, values, cwd=path.parent, **PAPERMILL)
+            source = path if target else beside
+            done = papermill.execute_notebook(source, beside, values, cwd=path.parent, **PAPERMILL)
             nbformat.write(tidy(done), beside)
             failure = ""
         except papermill.PapermillExecutionError as error:
             failure = f"cell {error.exec_count}: {error.ename}: {message_of(error)}"
-        if target != path or not failure:
+        if target and (target != path or not failure):
             os.replace(beside, target)
+        if not failure:
+            keep_results(recorded.name, path, busy)
         return failure
     except Exception as error:  # a kernel that died, a file that is no notebook, a full disk
-        if target != path and beside.exists():  # what was done until then
+        if target not in (None, path) and beside.exists():  # what was done until then
             os.replace(beside, target)
         return f"{type(error).__name__}: {error}".splitlines()[0]
     finally:
+        os.environ["XLA_RESULTS"] = RESULTS
+        recorded.cleanup()
         beside.unlink(missing_ok=True)
+
+
+def chain_of(path):
+    """The notebook with those cells alone that its recorded races need."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if "run" in cell.metadata.get("tags", ())]
+    return notebook
+
+
+def hash_of(path):
+    """A hash of the source of the cells in the chain."""
+    text = "\n\n".join(cell.source for cell in chain_of(path).cells)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def keep_results(recorded, path, busy):
+    """Add what one process of a notebook recorded to the results of the same races."""
+    for result in xh.read_results(recorded)[0]:
+        runs = tuple(replace(one, load=busy) for one in result.runs)
+        result = replace(result, runs=runs, source=hash_of(path))
+        earlier, _ = xh.read_results(path_of(result, RESULTS))
+        write(result.with_runs(earlier[0]) if earlier else result, RESULTS)
 
 
 def message_of(error):

@@ -6,6 +6,7 @@ and in a notebook that says ``plt.style.use("xla_helpers.xla")``.
 
 import itertools
 import textwrap
+from collections.abc import Mapping
 from io import BytesIO
 
 import matplotlib.pyplot as plt
@@ -13,6 +14,7 @@ import numpy as np
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from .calls import MODES, mode_of
+from .comparisons import Ratio
 from .tables import cut, format_si, in_one_line
 
 in_style = plt.style.context("xla_helpers.xla")
@@ -74,7 +76,9 @@ def _label_ticks(axis, formatter) -> None:
     axis.set_major_locator(MaxNLocator(max(2, axis.get_tick_space() // 2), steps=(1, 2, 5, 10)))
     low, high = axis.get_view_interval()
     if axis.get_scale() == "log" and high > 6 * low:
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < 300 * low else (1,)))
+        axis.set_major_locator(
+            LogLocator(subs=(1, 2, 5) if high < 60 * low else (1, 3) if high < 300 * low else (1,))
+        )
     axis.set_major_formatter(formatter)
     axis.set_minor_formatter(NullFormatter())
 
@@ -86,9 +90,9 @@ def _colours_of(labels) -> list[str]:
     return [modes.get(mode_of(str(label)) or "") or next(others) for label in labels]
 
 
-def _plain(text, width=64) -> str:
+def _plain(text, width=64, most=64) -> str:
     """A text as a picture takes it: short, and nothing in it is a command."""
-    return textwrap.fill(cut(in_one_line(str(text)), 64), width).replace("$", r"\$")
+    return textwrap.fill(cut(in_one_line(str(text)), most), width).replace("$", r"\$")
 
 
 def _beside(ax, place, words, up=0, **style) -> None:
@@ -142,49 +146,16 @@ def plot_comparison(comparison, predicted, limits, ax, title):
 
 @in_style
 def plot_ratios(
-    races: dict, label: str, baseline: str, *, name: str = "size", predicted=None, ax=None, title=""
-):
-    """Draw how many times faster a candidate is in each of several comparisons, with intervals.
+    ratios: Mapping[str, Ratio], *, marks: Mapping[str, Mapping] | None = None, rival="the graph",
+    ax=None, title=""
+):  # fmt: skip
+    """Draw how many times faster something is, a row for each ratio, with its interval.
 
     Args:
-        races: Size to `Comparison`.
-        label: The candidate.
-        baseline: Its rival.
-        name: Of the sizes, with its unit, for the axis.
-        predicted: Size to the ratio that was expected, drawn as a dashed line.
-        ax: Matplotlib axes, made when not given.
-        title: The title.
-
-    Returns:
-        The axes, for `picture`.
-    """
-    ax, places = ax or plt.subplots(figsize=(7.2, 3.2))[1], list(races)
-    ratios = [race.ratio(label, baseline) for race in races.values()]
-    middle = np.array([ratio.value for ratio in ratios])
-    ends = np.array([(r.low, r.high) if r.bounded else (np.nan, np.nan) for r in ratios])
-    (colour,) = _colours_of([label])
-    ax.plot(places, middle, "o-", color=colour, markersize=4, label="measured")
-    ax.errorbar(places, middle, abs(ends.T - middle), fmt="none", color=colour, capsize=3)
-    ax.update_datalim([(places[0], 0.4), (places[0], 2.5)])
-    ax.axhline(1, color=GREY, linestyle="--", linewidth=1, zorder=0)
-    ax.set(xscale="log", yscale="log", xlabel=_plain(name), ylabel="times faster, log scale")
-    ax.set_xticks(places, [f"{size:g}" for size in places])
-    ax.set_xticks([], minor=True)
-    _label_ticks(ax.yaxis, "{x:g}x")
-    ax.set_title(_plain(title or f"How many times faster {label} is than {baseline}"))
-    if predicted:
-        ax.plot(predicted.keys(), predicted.values(), "--", color=GREY, label="predicted")
-        label_lines(ax)
-    return ax
-
-
-@in_style
-def plot_overview(results, *, ax=None, title: str = ""):
-    """Draw how many times faster XLA is than the graph, for each result that has both, sorted.
-
-    Args:
-        results: Each `Result` is drawn by its first XLA row and its first graph row in its last
-            run, and named by what was measured.
+        ratios: The name of each row to its `Ratio`, from top to bottom.
+        marks: What else is shown in these rows, such as what was predicted or what other machines
+            found: its name to a dict of the rows' names to a number, or to several.
+        rival: What all are compared with.
         ax: Matplotlib axes, made when not given.
         title: The title.
 
@@ -192,27 +163,37 @@ def plot_overview(results, *, ax=None, title: str = ""):
         The axes, for `picture`.
 
     Raises:
-        ValueError: When no result has a graph and an XLA row, and an interval.
+        ValueError: When there is no ratio.
     """
-    pairs = [(result, result.xla_against_graph) for result in results]
-    rows = [(result, ratio) for result, ratio in pairs if ratio and ratio.bounded]
-    if not rows:
-        raise ValueError("`results` holds no comparison of XLA with a graph that has an interval")
-    rows.sort(key=lambda pair: pair[1].value)
-    ax = ax or plt.subplots(figsize=(7.2, 1.3 + 0.42 * len(rows)))[1]
-    for row, (_, ratio) in enumerate(rows):
-        ax.plot([ratio.low, ratio.high], [row, row], color="C2", linewidth=3)  # XLA's colour
+    if not ratios:
+        raise ValueError("`ratios` is empty: there is nothing to draw")
+    height = 1.3 + 0.3 * len(ratios) + 0.2 * len(marks or {})
+    ax = ax or plt.subplots(figsize=(7.2, height))[1]
+    places = {name: row for row, name in enumerate(ratios)}
+    for ratio, row in zip(ratios.values(), places.values(), strict=True):
+        if ratio.bounded:
+            ax.plot([ratio.low, ratio.high], [row, row], color="C2", linewidth=3)  # XLA's colour
         ax.plot(ratio.value, row, "o", color="C2")
-        _beside(ax, (ratio.high, row), ratio.short)
-    _reference_line(ax, "as fast as the graph", 1)
-    _name_rows(ax, [result.what for result, _ in rows], above=1.2)
+    style = {"linestyle": "none", "fillstyle": "none", "color": "black", "markersize": 5}
+    for (label, found), marker in zip((marks or {}).items(), itertools.cycle("Ds^v")):
+        pairs = [(x, places[row]) for row in places if row in found for x in np.ravel(found[row])]
+        across, rows = zip(*pairs, strict=True) if pairs else ((), ())
+        ax.plot(across, rows, marker=marker, label=_plain(label, 110, 200), **style)
+    _name_rows(ax, ratios, above=0.6)
+    words = ax.secondary_yaxis("right")
+    words.set_yticks(range(len(ratios)), [ratio.short for ratio in ratios.values()])
+    words.tick_params(length=0)
+    words.spines["right"].set_visible(False)
+    ax.axvline(1, color=GREY, linestyle="--", linewidth=1, zorder=0)
     ax.set_xscale("log")
     low, high = ax.get_xlim()
-    ax.set_xlim(min(low, 0.4), 2.2 * max(high, 2))
+    ax.set_xlim(min(low, 0.5), max(high, 2))
     ax.figure.draw_without_rendering()  # only now it is settled how much room the names leave
     _label_ticks(ax.xaxis, "{x:g}x")
-    ax.set_xlabel("times faster than the graph, log scale (line: 95 % interval)")
-    ax.set_title(_plain(title or "How many times faster XLA is than the graph"))
+    ax.set_xlabel(f"times faster than {_plain(rival)}, log scale (line: interval)")
+    ax.set_title(_plain(title or f"How many times faster than {rival}"))
+    if marks:
+        ax.figure.legend(loc="outside lower left", fontsize=SMALL)
     return ax
 
 

@@ -1,8 +1,11 @@
 """Comparisons as small files, read on another day or machine."""
 
 import os
-from dataclasses import dataclass, replace
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from datetime import date
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -10,45 +13,67 @@ import msgspec
 from msgspec import Meta
 from platformdirs import user_data_path
 
-from .comparisons import Comparison, Ratio
+from .comparisons import ENOUGH, Comparison, Ratio, process_ratio
 from .differences import Difference
-from .startup import machine_facts
+from .startup import VERSIONS, machine_facts
 from .tables import cut, in_one_line
 
 LARGEST = 2_000_000  # bytes of a file that is still read
 SHORTEST, LONGEST = 1e-12, 1e9  # seconds of a call
+LIBRARIES = "keras", "keras-hub", "numpy", "tf-keras", "transformers"
 
 Line = Annotated[str, Meta(min_length=1, max_length=200)]
 Name = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9._-]{0,99}$")]
 
 
 @dataclass(frozen=True)
+class Recorded:
+    """A comparison as one process found it.
+
+    Attributes:
+        day: As 2026-11-21.
+        comparison: Its measurements.
+        load: The share of the processors' time that others took just before; None: not known.
+    """
+
+    day: Line
+    comparison: Comparison
+    load: Annotated[float, Meta(ge=0, le=1)] | None = None
+
+
+@dataclass(frozen=True)
 class Result:
-    """A recorded comparison.
+    """A recorded comparison, of one machine, and of one process or several.
 
     Attributes:
         name: Of the comparison, and of its file: small letters, digits, ``.``, ``_`` and ``-``.
         what: What was measured, with its sizes.
-        day: As 2026-11-21.
-        machine: What it was measured on, name to text.
-        runs: What each run found, the oldest first; each is of one process.
+        machine: What it was measured on, with versions, name to text.
+        runs: What each process found, the oldest first.
+        label: The row that stands for XLA.
+        rival: The row that it is compared with.
+        libraries: The versions of what models are built with, name to version.
+        source: A hash of the code that measured, or "".
     """
 
     name: Name
     what: Line
-    day: Line
     machine: Annotated[dict[Line, Line], Meta(min_length=1, max_length=20)]
-    runs: Annotated[tuple[Comparison, ...], Meta(min_length=1, max_length=100)]
+    runs: Annotated[tuple[Recorded, ...], Meta(min_length=1, max_length=100)]
+    label: Line = "XLA"
+    rival: Line = "graph"
+    libraries: Annotated[dict[Line, Line], Meta(max_length=20)] = field(default_factory=dict)
+    source: Annotated[str, Meta(max_length=64)] = ""
 
     @property
     def comparison(self) -> Comparison:
-        """What the last run found."""
-        return self.runs[-1]
+        """What the last process found."""
+        return self.runs[-1].comparison
 
     @property
-    def about(self) -> tuple[str, str]:
-        """Its name and its words. Results that are equal in both measured the same."""
-        return self.name, self.what
+    def about(self) -> tuple[str, ...]:
+        """What was measured. Results that are equal in it may be set side by side."""
+        return self.name, self.what, self.label, self.rival
 
     @property
     def title(self) -> str:
@@ -56,12 +81,35 @@ class Result:
         return " · ".join(self.machine.values())
 
     @property
-    def xla_against_graph(self) -> Ratio | None:
-        """How many times faster its first XLA row is than its first graph; None without both."""
-        rows = self.comparison.measurements
-        first = {label.partition(",")[0]: label for label in reversed(rows)}  # as "XLA, padded"
-        both = "XLA" in first and "graph" in first
-        return self.comparison.ratio(first["XLA"], first["graph"]) if both else None
+    def hardware(self) -> str:
+        """The same without versions."""
+        return " · ".join(text for name, text in self.machine.items() if name not in VERSIONS)
+
+    @property
+    def ratio(self) -> Ratio | None:
+        """How many times faster `label` is than `rival`; None where one was not measured.
+
+        Of several processes, the median, the lowest and the highest; of one, that of its race.
+        """
+        found = [run.comparison for run in self.runs]
+        if not all({self.label, self.rival} <= set(one.measurements) for one in found):
+            return None
+        ratios = [one.ratio(self.label, self.rival) for one in found]
+        return ratios[0] if len(ratios) == 1 else process_ratio(one.value for one in ratios)
+
+    @property
+    def as_labelled(self) -> bool:
+        """Whether both rows were seen to run, in each process, in the modes that they name."""
+        found = [run.comparison for run in self.runs]
+        return all(one.ran_as_labelled(self.label, self.rival) for one in found)
+
+    def with_runs(self, earlier: "Result") -> "Result":
+        """The same with the runs of an earlier result before its own, `ENOUGH` of them at most.
+
+        Runs on another machine, with other versions, or of other code are left out.
+        """
+        unlike = replace(earlier, runs=self.runs) != self
+        return self if unlike else replace(self, runs=(*earlier.runs, *self.runs)[-ENOUGH:])
 
 
 def results_folder() -> Path:
@@ -69,18 +117,20 @@ def results_folder() -> Path:
     return Path(os.environ.get("XLA_RESULTS") or user_data_path("xla-helpers") / "results")
 
 
-def record(name: str, comparison: Comparison, what: str, folder=None, runs=1) -> Path:
+def record(
+    name: str, comparison: Comparison, what: str, *, label="XLA", rival="graph", folder=None
+) -> Path:
     """Write a comparison as a small JSON file, with machine and versions and nothing personal.
 
     Args:
         name: What the comparison and its file are called, such as ``dense-model``: small letters,
-            digits, ``.``, ``_`` and ``-``. An earlier file of that name is replaced.
-        comparison: What `compare` found.
+            digits, ``.``, ``_`` and ``-``. An earlier file of that name and machine is replaced.
+        comparison: What `compare` found in this process.
         what: What was measured, with its sizes, in one line.
+        label: The row that stands for XLA.
+        rival: The row that it is compared with.
         folder: Where to, by default the folder in the environment variable ``XLA_RESULTS``, or one
-            of the user.
-        runs: How many runs the file may hold, this one included; earlier ones stay when they have
-            the same words, machine and versions. A run is of one process.
+            of the user. Each machine has a folder in it.
 
     Returns:
         The path of the file.
@@ -92,7 +142,7 @@ def record(name: str, comparison: Comparison, what: str, folder=None, runs=1) ->
         >>> import tempfile
         >>> from xla_helpers import compare
         >>> found = compare({"sum": sum}, ([1, 2],), rounds=6, budget=0)
-        >>> path = record("one-sum", found, "the sum of two numbers", tempfile.mkdtemp())
+        >>> path = record("one-sum", found, "the sum of two numbers", folder=tempfile.mkdtemp())
         >>> results, skipped = read_results(path)
         >>> list(results[0].comparison.measurements), skipped
         (['sum'], {})
@@ -104,12 +154,23 @@ def record(name: str, comparison: Comparison, what: str, folder=None, runs=1) ->
     kept = replace(
         comparison, differences=sizes, failures={}, evidence=ran, undecided=undecided, rounded=()
     )
-    result = Result(name, what, date.today().isoformat(), machine_facts(), (kept,))
-    path = Path(folder or results_folder()) / f"{name}.json"
-    same = [old for old in read_results(path)[0] if old.about == result.about]
-    earlier = [run for old in same if old.machine == result.machine for run in old.runs]
-    result = replace(result, runs=(*earlier, *result.runs)[-runs:])
+    run, libraries = Recorded(date.today().isoformat(), kept), {}
+    for library in LIBRARIES:
+        with suppress(metadata.PackageNotFoundError):
+            libraries[library] = metadata.version(library)
+    return write(Result(name, what, machine_facts(), (run,), label, rival, libraries), folder)
+
+
+def path_of(result: Result, folder=None) -> Path:
+    """The file of a result, in the folder of its machine."""
+    machine = re.sub("[^a-z0-9]+", "-", result.hardware.lower()).strip("-")[:120]
+    return Path(folder or results_folder()) / machine / f"{result.name}.json"
+
+
+def write(result: Result, folder=None) -> Path:
+    """Write a result into the folder of its machine. Returns: the path of the file."""
     _parse(msgspec.json.encode(result))  # nothing is written that could not be read
+    path = path_of(result, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")  # so that nobody reads half a file
     part.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
@@ -118,7 +179,7 @@ def record(name: str, comparison: Comparison, what: str, folder=None, runs=1) ->
 
 
 def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
-    """Read results, from files, and from the JSON files in folders and in their folders.
+    """Read results, from files, and from all JSON files in folders.
 
     Args:
         places: The files and folders, by default the folder to which `record` writes.
@@ -128,8 +189,7 @@ def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
     """
     results, skipped = [], {}
     for place in map(Path, places or [results_folder()]):
-        inside = sorted([*place.glob("*.json"), *place.glob("*/*.json")])
-        for path in inside if place.is_dir() else [place]:
+        for path in sorted(place.rglob("*.json")) if place.is_dir() else [place]:
             try:
                 if not path.is_file() or path.stat().st_size > LARGEST:
                     raise ValueError(f"no regular file of at most {LARGEST:,} bytes")
@@ -145,9 +205,10 @@ def _parse(data):
         result = msgspec.json.decode(data, type=Result)
     except ValueError as error:
         raise ValueError(f"not a result that this xla_helpers reads: {error}") from error
-    if not "".join((*result.about, result.day, result.title)).isprintable():
+    days = [run.day for run in result.runs]
+    if not "".join((*result.about, *days, result.title)).isprintable():
         raise ValueError("a text in it is not in one line")
-    for run in result.runs:
+    for run in (run.comparison for run in result.runs):
         rows = [*run.measurements.values(), *([run.control] if run.control else [])]
         seconds = [s for row in rows for s in (row.first, *row.samples)]
         unlike = any(one.size > run.tolerance for one in run.differences.values())
@@ -155,4 +216,6 @@ def _parse(data):
             raise ValueError("no comparison: of unlike results, or without samples for each row")
         if len(seconds) <= len(rows) or not all(SHORTEST < s <= LONGEST for s in seconds):
             raise ValueError("no samples, or a time that no clock measures")
+        if not all(0 <= (row.faults or 0) <= LONGEST and 0 <= row.fault_seconds for row in rows):
+            raise ValueError("page faults that no process has")
     return result

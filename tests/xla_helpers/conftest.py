@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.results import Recorded
 
 AROUND = (0.98, 0.985, 0.99, 0.995, 1.0, 1.005, 1.01, 1.015, 1.02)
 CLOSE = {"eager": 0.0030, "graph": 0.0029, "XLA": 0.0021}
@@ -29,7 +30,7 @@ def jit(tf):
 @pytest.fixture(scope="session")
 def examples():
     """The functions below, and medians close together and far apart."""
-    makers = (comparison, races, result, graph)
+    makers = (comparison, ratios, result, graph)
     return SimpleNamespace(close=CLOSE, far=FAR, **{make.__name__: make for make in makers})
 
 
@@ -45,12 +46,16 @@ def comparison(scale=1.0, **seconds):
     )
 
 
-def races(**medians):
-    return {n: comparison(n / SIZES[0], **(medians or CLOSE)) for n in SIZES}
+def ratios(**medians):
+    """A row for each size, of XLA against the first."""
+    return {str(n): comparison(n / SIZES[0], **(medians or CLOSE)).ratio("XLA") for n in SIZES}
 
 
-def result(name="fused-sum", what="a sum", **seconds):
-    return xh.Result(name, what, "2026-11-21", {"processor": "P"}, (comparison(**seconds),))
+def result(*runs, name="fused-sum", what="a sum", **seconds):
+    """runs: comparisons, by default one of these seconds."""
+    found = runs or (comparison(**seconds),)
+    recorded = tuple(Recorded("2026-11-21", one) for one in found)
+    return xh.Result(name, what, {"processor": "P"}, recorded)
 
 
 def graph(layers=6):

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,16 +14,15 @@ with plt.style.context("xla_helpers.xla"):
     CYCLE = plt.rcParams["axes.prop_cycle"].by_key()["color"]
 MODES = dict(zip(("eager", "graph", "XLA"), CYCLE, strict=False))
 NEAR = {"eager": 0.00300, "graph": 0.00301, "XLA": 0.00299}
+MARKS = {"predicted": {"256": 1.4}, "elsewhere": {"1024": [1.2, 2.4], "no row": 9}}
 FAR = {"eager": 0.3, "graph": 0.003, "XLA": 0.0029}
 PLOTS = {
     "near": lambda made, **own: made.comparison(**NEAR).plot(limits={"copy": 0.001}, **own),
     "far": lambda made, **own: made.comparison(**FAR).plot(**own),
     "farthest": lambda made, **own: made.comparison(eager=1000.0, XLA=1e-6).plot(**own),
-    "ratios": lambda made, **own: xh.plot_ratios(
-        made.races(), "XLA", "eager", predicted={256: 1.4}, **own
-    ),
-    "overview": lambda made, **own: xh.plot_overview(
-        [made.result(what="many words " * 9, graph=r, XLA=1) for r in (0.01, 1, 100)], **own
+    "ratios": lambda made, **own: xh.plot_ratios(made.ratios(), marks=MARKS, **own),
+    "far ratios": lambda made, **own: xh.plot_ratios(
+        {f"{r} of many words " * 9: xh.Ratio(r, 0.9 * r, 1.1 * r) for r in (0.01, 1, 100)}, **own
     ),
     "graph": lambda made, **own: xh.plot_graph(*made.graph(), **own),
 }
@@ -70,8 +68,7 @@ def test_no_text_breaks_a_picture(examples, text):
     seconds = {text: 0.003, "graph": 0.004, "XLA": 0.002}
     for ax in (
         examples.comparison(**seconds).plot(limits={text: 0.001}, title=text),
-        xh.plot_ratios(examples.races(**seconds), "XLA", text, name=text, predicted={256: 2}),
-        xh.plot_overview([examples.result(name=text, what=text, **seconds)]),
+        xh.plot_ratios({text: xh.Ratio(1.2, 1.1, 1.3)}, marks={text: {text: 2}}, rival=text),
         xh.plot_graph({text: (text, text), "y": ("Add", None)}, [(text, "y")], outside=text),
     ):
         assert int.from_bytes(xh.picture(ax, "whatever").data[16:20]) < 2000  # pixels across
@@ -124,32 +121,26 @@ def test_what_belongs_to_a_label_has_the_colour_of_its_mode(examples):
     assert [CYCLE.index(line.get_color()) for line in drawn] == [*labels.values()]
 
 
-def test_ratios_are_those_of_the_races_with_their_intervals(examples):
-    races = examples.races(eager=300.0, graph=(1.0, 2.0, 3.0) * 3, XLA=1.5)
-    ax = xh.plot_ratios(races, "XLA", "graph", predicted={256: 1.4, 4096: 1.42})
-    ratios = [race.ratio("XLA", "graph") for race in races.values()]
-    assert words(ax) == ["measured", "predicted"]
-    assert [*dots(ax)[0].get_ydata()] == [ratio.value for ratio in ratios]
-    (bars,) = ax.containers[0].lines[2]
-    assert [tuple(y for _, y in bar) for bar in bars.get_segments()] == [
-        pytest.approx((ratio.low, ratio.high)) for ratio in ratios
+def test_ratios_are_rows_with_their_intervals_and_marks(examples):
+    ratios = examples.ratios(eager=(1.0, 2.0, 3.0) * 3, XLA=1.5) | {"few": xh.Ratio(9, 0, math.inf)}
+    ax = xh.plot_ratios(ratios, marks=MARKS, rival="the loop")
+    assert [row.get_text() for row in ax.get_yticklabels()] == list(ratios)
+    lines = [line for line in ax.lines if line.get_marker() == "None" and line.get_color() == "C2"]
+    ends = [[*line.get_xdata()] for line in lines]
+    assert ends == [[ratio.low, ratio.high] for ratio in ratios.values() if ratio.bounded]
+    assert [line.get_xdata()[0] for line in dots(ax)] == [r.value for r in ratios.values()]
+    assert [*dots(ax, "D")[0].get_xdata()] == [1.4] and [*dots(ax, "s")[0].get_xdata()] == [
+        1.2,
+        2.4,
     ]
-    low, high = xh.plot_ratios(races, "XLA", "eager").get_ylim()
-    assert low < 1 < 100 < high
+    assert "the loop" in ax.get_xlabel() + ax.get_title(loc="left")
+    (legend,) = ax.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(MARKS)
 
 
-def test_the_overview_has_a_line_for_each_ratio_the_slowest_first(examples):
-    runs = tuple(examples.comparison(graph=seconds, XLA=1.0) for seconds in (2.0, 8.0))
-    fast = replace(examples.result(what="fast"), runs=runs)
-    left_out = [examples.result(graph=1.0, eager=2.0), examples.result(graph=(3.0,), XLA=(1.0,))]
-    slow = examples.result(what="slow", eager=9.0, graph=(1.0, 2.0, 3.0) * 3, XLA=9.0)
-    ax = xh.plot_overview([fast, *left_out, slow])
-    ratio = slow.xla_against_graph
-    assert [row.get_text() for row in ax.get_yticklabels()] == ["slow", "fast"]
-    assert words(ax)[:2] == [ratio.short, runs[-1].ratio("XLA", "graph").short]
-    assert [*ax.lines[0].get_xdata()] == [ratio.low, ratio.high] != [ratio.value] * 2
-    with pytest.raises(ValueError, match="`results`"):
-        xh.plot_overview(left_out)
+def test_nothing_is_no_picture():
+    with pytest.raises(ValueError, match="`ratios`"):
+        xh.plot_ratios({})
     with pytest.raises(ValueError, match="nothing to draw"):
         xh.Comparison({}, {}).plot()
 

@@ -12,7 +12,7 @@ import xla_helpers as xh
 from xla_helpers import results
 
 WHAT = "a sum of three numbers"
-MACHINE = {"processor": "A processor", "cores": "2 cores"}
+MACHINE = {"processor": "A processor", "cores": "2 cores", "TensorFlow": "TensorFlow 2.99"}
 
 
 @pytest.fixture
@@ -34,10 +34,14 @@ def test_what_is_recorded_is_read_again(folder, examples):
     written = replace(written, control=written["eager"])
     path = xh.record("fused-sum", written, WHAT)
     (result,), skipped = xh.read_results()
-    assert (path, skipped) == (folder / "fused-sum.json", {})
-    assert (result.about, result.machine) == (("fused-sum", WHAT), MACHINE)
-    assert (result.title, result.day) == ("A processor · 2 cores", date.today().isoformat())
-    assert result.comparison == written
+    assert (path, skipped) == (folder / "a-processor-2-cores/fused-sum.json", {})
+    assert (result.about, result.machine) == (("fused-sum", WHAT, "XLA", "graph"), MACHINE)
+    assert (result.title, result.hardware) == (
+        " · ".join(MACHINE.values()),
+        "A processor · 2 cores",
+    )
+    assert (result.runs[0].day, result.runs[0].load) == (date.today().isoformat(), None)
+    assert result.comparison == written and result.libraries["keras"]
 
 
 def test_a_file_holds_nothing_personal(tf, tmp_path, monkeypatch, examples):
@@ -51,7 +55,7 @@ def test_a_file_holds_nothing_personal(tf, tmp_path, monkeypatch, examples):
         evidence={"eager": xh.Evidence(random_ops=("somebody",))},
         undecided="somebody",
     )
-    text = xh.record("fused-sum", written, WHAT, tmp_path).read_text()
+    text = xh.record("fused-sum", written, WHAT, folder=tmp_path).read_text()
     assert "somebody" not in text and str(tmp_path) not in text
     assert xh.read_results(tmp_path)[0][0].comparison.undecided  # that nothing was compared
 
@@ -75,23 +79,38 @@ def test_what_no_file_may_hold_replaces_nothing(folder, examples, seconds):
     before = xh.record("fused-sum", examples.comparison(eager=2.0), WHAT).read_bytes()
     with pytest.raises(ValueError):
         xh.record("fused-sum", examples.comparison(**seconds), WHAT)
-    assert [path.read_bytes() for path in folder.iterdir()] == [before]
+    assert [path.read_bytes() for path in folder.rglob("*.*")] == [before]
 
 
-def test_runs_stay_side_by_side_while_all_else_is_the_same(folder, examples, monkeypatch):
-    found = [examples.comparison(eager=ratio, XLA=1.0) for ratio in (1.1, 1.2, 1.3, 1.4)]
-    for comparison in found:
-        xh.record("fused-sum", comparison, WHAT, runs=3)
-    assert [result.runs for result in xh.read_results()[0]] == [tuple(found[1:])]
-    monkeypatch.setattr(results, "machine_facts", lambda: MACHINE | {"TensorFlow": "2.99"})
-    xh.record("fused-sum", found[0], WHAT, runs=3)
-    assert [len(result.runs) for result in xh.read_results()[0]] == [1]
+def test_runs_join_earlier_ones_while_all_else_is_the_same(examples):
+    """Six at most, the oldest first; and of one run the ratio is its own."""
+    one, two = (examples.result(graph=seconds, XLA=1.0) for seconds in (2.0, 4.0))
+    both = two.with_runs(one)
+    assert both.runs == (*one.runs, *two.runs)
+    for other in ({"source": "f00"}, {"machine": MACHINE}, {"libraries": {"keras": "9"}}):
+        assert two.with_runs(replace(one, **other)) == two
+    for _ in range(5):
+        both = two.with_runs(both)
+    assert both.runs == two.runs * 6
 
 
-def test_the_first_xla_row_against_the_first_graph(examples):
-    rows = {"graph": 4.0, "graph, padded": 9.0, "XLA, padded": 2.0, "XLA": 5.0}
-    assert examples.result(**rows).xla_against_graph.value == pytest.approx(2.0)
-    assert examples.result(eager=4.0, XLA=1.0).xla_against_graph is None
+def test_a_ratio_is_of_one_process_or_from_the_lowest_to_the_highest_of_six(examples):
+    found = [examples.comparison(graph=1.0 + n, XLA=1.0) for n in range(6)]
+    one, six = examples.result(found[1]), examples.result(*found)
+    assert one.ratio == found[1].ratio("XLA", "graph")
+    assert (six.ratio.low, six.ratio.value, six.ratio.high) == pytest.approx((1.0, 3.5, 6.0))
+    assert not examples.result(*found[:5]).ratio.bounded
+    assert examples.result(eager=4.0, XLA=1.0).ratio is None
+    rival = replace(examples.result(graph=4.0, mine=1.0), label="mine")
+    assert rival.ratio.value == pytest.approx(4.0)
+
+
+def test_a_row_that_ran_something_else_is_not_as_labelled(examples):
+    ran = {"graph": xh.Evidence(graphs=1, programs=0), "XLA": xh.Evidence(programs=1)}
+    good = replace(examples.comparison(graph=2.0, XLA=1.0, eager=1.0), evidence=ran)
+    assert examples.result(good).as_labelled  # whatever eager ran
+    hybrid = replace(good, evidence=ran | {"graph": xh.Evidence(graphs=1, programs=9)})
+    assert not examples.result(good, hybrid).as_labelled
 
 
 def row(**changes):
@@ -104,8 +123,9 @@ def run(*rows, **changes):
 
 
 def content(*runs, **changes):
-    shared = {"name": "n", "what": WHAT, "day": "2026-01-31", "machine": MACHINE}
-    return json.dumps(shared | {"runs": runs} | changes)
+    recorded = [{"day": "2026-01-31", "comparison": one} for one in runs]
+    shared = {"name": "n", "what": WHAT, "machine": MACHINE, "runs": recorded}
+    return json.dumps(shared | changes)
 
 
 BAD = {
@@ -135,8 +155,8 @@ def test_what_is_no_result_is_skipped_with_the_reason(folder):
 
 
 def test_places_are_files_and_folders_and_their_folders(folder, examples, tmp_path):
-    one = xh.record("one", examples.comparison(eager=2.0), WHAT, tmp_path / "class/01")
-    xh.record("two", examples.comparison(eager=2.0), WHAT, tmp_path / "class/02")
+    one = xh.record("one", examples.comparison(eager=2.0), WHAT, folder=tmp_path / "class/01")
+    xh.record("two", examples.comparison(eager=2.0), WHAT, folder=tmp_path / "class/02")
     (tmp_path / "class/notes.txt").write_text("no result")
     os.mkfifo(tmp_path / "class/pipe.json")  # which would wait for ever
     (tmp_path / "class/gone.json").symlink_to("nowhere")

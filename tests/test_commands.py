@@ -69,16 +69,11 @@ def test_words_arrive_letter_by_letter_however_they_are_given(make):
     assert set(used) - {"PWD", "WORDS"} <= set(NAMES)
 
 
-def test_a_refresh_of_all_records_anew_and_one_of_some_does_not(make):
-    folder, _ = make("help")
-    kept = folder / "results/old.json"
-    kept.parent.mkdir()
-    kept.touch()
-    _, lines = make("refresh", "NOTEBOOKS=1")
-    assert kept.exists()
-    assert words(lines) == ["tools/run.py", "--in-place", "tools/overview.py"]
-    make("refresh")
-    assert not kept.exists()
+def test_a_refresh_takes_so_many_runs_and_then_draws_them(make):
+    for given, runs in (((), "1"), (("RUNS=6",), "6")):
+        _, lines = make("refresh", *given)
+        told = ["tools/run.py", "--in-place", "--runs", runs, "tools/overview.py"]
+        assert words(lines) == told
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The README's picture, the site and the report: what they show, and that they fetch nothing."""
 
-import json
 import os
 import re
 import shutil
@@ -12,9 +11,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from chains import hash_of
+from overview import plain
 
 import xla_helpers as xh
-from tools.overview import notebook_of
+from xla_helpers.results import Recorded, write
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -58,20 +59,32 @@ def outputs(path):
 
 
 def test_notebooks_show_what_was_recorded():
-    """Each its own medians or a ratio of them, and 12 both ends of the README's picture."""
+    """Of each race that is recorded, the notebook shows one process: its medians, or a ratio."""
     results, skipped = xh.read_results(ROOT / "results")
     assert results and not skipped
+    shown = {hash_of(path): outputs(path) for path in NOTEBOOKS}
+    is_shown = dict.fromkeys((result.source, result.name) for result in results)
     for result in results:
-        found, shown = result.comparison, outputs(notebook_of(result))
-        pairs = [(found.ratio(label), found.baseline) for label in list(found.measurements)[1:]]
-        pairs += [(result.xla_against_graph, "graph")] if result.xla_against_graph else []
-        ratios = [text for ratio, rival in pairs for text in (str(ratio), ratio.against(rival))]
-        medians = [xh.format_si(row.median, "s") for row in found.measurements.values()]
-        assert all(text in shown for text in medians) or any(text in shown for text in ratios)
-    ratios = [(result.xla_against_graph, result.what) for result in results]
-    ends = sorted([pair for pair in ratios if pair[0]], key=lambda pair: pair[0].value)
-    for ratio, what in (ends[0], ends[-1]):
-        assert f"{ratio} ({what})" in outputs(NOTEBOOKS[11])
+        for found in (run.comparison for run in result.runs):
+            ratio = found.ratio(result.label, result.rival)
+            words = str(ratio), ratio.against(result.rival)
+            medians = [xh.format_si(row.median, "s") for row in found.measurements.values()]
+            text = shown[result.source]
+            here = any(x in text for x in words) or all(x in text for x in medians)
+            is_shown[result.source, result.name] |= here
+    assert [name for name, is_there in is_shown.items() if not is_there] == []
+
+
+def test_rows_of_the_readme_keep_the_standard():
+    """A rival that ran what it says, and a range; six processes of each, somewhere."""
+    results, _ = xh.read_results(ROOT / "results")
+    (table,) = re.findall(r"<details>.*?</details>", (ROOT / "README.md").read_text(), re.DOTALL)
+    rows = [line for line in table.splitlines() if "](notebooks/" in line]
+    assert len(rows) >= 10 and "not measured" not in table
+    for row in rows:
+        (what,) = {x.what for x in results if plain(x.what) in row}
+        same = [x for x in results if x.what == what]
+        assert all(x.as_labelled for x in same) and max(len(x.runs) for x in same) == 6
 
 
 def test_the_cards_name_notebooks_by_their_titles():
@@ -124,20 +137,33 @@ def report(folder, *places):
     return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
 
 
-def test_a_report_sets_results_side_by_side_and_runs_nothing_of_a_file(tmp_path):
+def recorded(folder, ratio, processor="P", name="sums", rival="graph", processes=1):
+    """Write a result into a folder, of processes in which one row is so many times faster."""
+    samples = {rival: (ratio,) * 9, "XLA": (1.0,) * 9}
+    rows = {label: xh.Measurement(label, 1.0, s, 1, 0.0) for label, s in samples.items()}
+    runs = (Recorded("2026-11-21", xh.Comparison(rows, {})),) * processes
+    write(xh.Result(name, f"the {name}", {"processor": processor}, runs, rival=rival), folder)
+
+
+def test_a_report_sets_four_folders_side_by_side_and_runs_nothing_of_a_file(tmp_path):
     folder = tmp_path / "d$(touch ran)y {a,b}"
-    shutil.copytree(ROOT / "results", folder / "own")
-    (folder / "class").mkdir()
-    content = json.loads((folder / "own/fused-sum.json").read_text())
-    content["what"] = content["machine"]["processor"] = HOSTILE
-    for place in ("own", "class"):
-        (folder / place / "fused-sum.json").write_text(json.dumps(content))
+    recorded(folder / "own", 2.0, processes=6)
+    recorded(folder / "own", 8.0, name="alone")
+    recorded(folder / "class/ada", 3.0, processor=HOSTILE)
+    recorded(folder / "class/bob", 5.0, rival="graph, fixed")
+    recorded(folder / "class/eve", 7.0)
     (folder / "class" / f"{HOSTILE.replace('/', '')}.json").write_text("{")
     done = report(folder, "own", "'class'")
     assert done.returncode == 0, done.stderr
     page = Page(folder / "build/report.html")
     assert page.others == page.undescribed == [] and "img" in dict(page.tags)
-    assert "here class" in " ".join(re.findall(r"<td[^>]*>(here|class)", page.text))
+    _, contents, *parts = re.split(r"<ol>|<h2", page.text)
+    assert contents.count('href="#race-') == len(parts) == 2 and 'id="race-1"' in parts[1]
+    alone, sums = ([x.strip() for x in re.findall(r"<td[^>]*>(.*?)</td>", y)] for y in parts)
+    assert alone[:3] == ["here", "8.00x faster than graph [8.00, 8.00]", "1"]
+    assert sums[:3] == ["here", "2.00x faster than graph [2.00, 2.00]", "6"]
+    assert [sums[4], sums[8]] == ["class/ada", "class/eve"]
+    assert "5.00x" not in "".join(sums) and "None" not in page.text  # bob has another rival
     assert HOSTILE in unescape(page.text) and "import xla_helpers" not in page.text
     assert not [given for _, given in page.tags if "onerror" in given]
     assert "alert(2)</script>" not in page.text

@@ -13,6 +13,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
+import xla_helpers as xh
+
 ROOT = Path(__file__).parents[1]
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 PARAMETERS = "size: int = 4  # rows, at least 2\nplaces: list[str] = []  # folders"
@@ -22,7 +24,7 @@ def save(folder, name, *sources, tags=()):
     """Write a notebook of these cells, the first ones with these tags."""
     cells = [new_code_cell(source, id=f"cell-{n}") for n, source in enumerate(sources)]
     for cell, tag in zip(cells, tags, strict=False):
-        cell.metadata["tags"] = [tag]
+        cell.metadata["tags"] = [tag] if tag else []
     path = folder / "notebooks" / f"{name}.ipynb"
     nbformat.write(new_notebook(cells=cells, metadata={"kernelspec": KERNEL}), path)
 
@@ -36,7 +38,7 @@ def project(tmp_path):
     uses = 'assert size >= 2, "size: at least 2"\nprint(size, places)'
     save(tmp_path, "01_a", PARAMETERS, uses, tags=["parameters"])
     save(tmp_path, "02_b", "1", "x = 1\nassert x == 2, (\n    f'\\x1b[31m{x} is no 2'\n)")
-    save(tmp_path, "03_c", "import os\nprint(os.getcwd())\nprint(os.environ['XLA_RESULTS'])")
+    save(tmp_path, "03_c", "import os\nprint(os.getcwd())")
     return tmp_path
 
 
@@ -64,7 +66,7 @@ def test_a_failure_stops_no_other_and_is_told_in_the_end(project):
     (project / "notebooks/05_e.ipynb").write_text("{")
     before = sources(project)
     done = run(project)
-    progress = [line.split(" ... ")[0] for line in done.stdout.splitlines()]
+    progress = [line.split(" (others use ")[0] for line in done.stdout.splitlines()]
     assert progress == [f"[{n}/5] {name}" for n, name in enumerate(sorted(before), start=1)]
     _, *told = done.stderr.splitlines()
     assert told[:2] == [
@@ -73,8 +75,7 @@ def test_a_failure_stops_no_other_and_is_told_in_the_end(project):
     ]
     assert told[2].startswith("  05_e, ") and len(told) == 3
     assert done.returncode == 1 and sources(project) == before
-    folder, results = printed(project / "build/03_c.ipynb").splitlines()
-    assert (folder, results) == (str(project / "notebooks"), str(project / "build/results"))
+    assert printed(project / "build/03_c.ipynb") == f"{project / 'notebooks'}\n"
     assert {path.stem for path in (project / "build").iterdir()} <= set(before)
 
 
@@ -98,6 +99,7 @@ def test_a_value_out_of_range_is_refused_by_the_notebook(project):
         ("3 -p size 3", "parameter size"),
         ("4", "01_a, 02_b, 03_c"),
         ("-p size 'a", "quotation"),
+        ("--runs 0", "at least 1"),
     ],
 )
 def test_words_that_make_no_sense_run_nothing(project, capsys, monkeypatch, words, named):
@@ -116,8 +118,43 @@ def test_in_place_a_notebook_holds_its_outputs_and_no_mark_of_a_tool(project):
     after = sources(project)
     assert {name for name in after if after[name] != before[name]} == {"01_a", "03_c"}
     text = (project / "notebooks/03_c.ipynb").read_text()
-    assert str(project / "results") in text and text.endswith("}\n")
+    assert str(project / "notebooks") in text and text.endswith("}\n")
     assert "papermill" not in text and '"tags"' not in text and "iopub" not in text
+
+
+SUMS = """import xla_helpers as xh
+rows = {"graph": sum, "XLA": lambda x: sum(tuple(x))}
+found = xh.compare(rows, ([1.0, 2.0],), rounds=6, budget=0, block=1e-6)
+xh.record("sums", found, "two sums")"""
+
+
+def test_chains_run_again_in_fresh_kernels_and_join_the_results_of_the_same_code(project):
+    """Their notebooks are executed once, and what is not in a chain never again."""
+    twice = "open('ran', 'a').write('x')"
+    save(project, "04_d", twice, SUMS, "print('no part')", tags=["run", "run"])
+    save(project, "05_e", "open('once', 'a').write('x')")
+    done = run(project, "4", "5", "--runs", "3", "--in-place")
+    assert done.returncode == 0 and done.stdout.count("its races") == 2, done.stderr
+    assert (project / "notebooks/ran").read_text() == "xxx"
+    assert (project / "notebooks/once").read_text() == "x"
+    (result,), _ = xh.read_results(project / "build/results")
+    assert len(result.runs) == 3 and all(0 <= one.load <= 1 for one in result.runs)
+    assert len({one.comparison["graph"].samples for one in result.runs}) == 3
+    assert len(result.source) == 16 and result.ratio and not result.ratio.bounded
+    after = sources(project)["04_d"]
+    assert run(project, "4", "--only-runs").returncode == 0 and sources(project)["04_d"] == after
+    assert len(xh.read_results(project / "build/results")[0][0].runs) == 4
+    save(project, "04_d", "x = 1", SUMS, tags=["run", "run"])
+    assert run(project, "4").returncode == 0
+    (other,), _ = xh.read_results(project / "build/results")
+    assert len(other.runs) == 1 and other.source != result.source
+
+
+def test_a_chain_that_fails_is_told_and_keeps_what_is_there(project):
+    save(project, "04_d", "x = 1", f"print(x)\n{SUMS}", tags=["", "run"])
+    done = run(project, "4", "--runs", "2")
+    assert done.returncode == 1 and "04_d, cell 1: NameError: name 'x'" in done.stderr
+    assert len(xh.read_results(project / "build/results")[0][0].runs) == 1
 
 
 def heed_ctrl_c():

@@ -7,7 +7,6 @@ processes found.
 """
 
 import argparse
-import hashlib
 import logging
 import os
 import re
@@ -25,6 +24,7 @@ sys.modules["rfc3987_syntax"] = None  # jsonschema's grammar of addresses: four 
 
 import nbformat  # noqa: E402
 import papermill  # noqa: E402
+from chains import chain_of, hash_of  # noqa: E402
 
 import xla_helpers as xh  # noqa: E402
 from xla_helpers.results import path_of, write  # noqa: E402
@@ -148,19 +148,6 @@ def run(path, values, target, busy):
         os.environ["XLA_RESULTS"] = RESULTS
         recorded.cleanup()
         beside.unlink(missing_ok=True)
-
-
-def chain_of(path):
-    """The notebook with those cells alone that its recorded races need."""
-    notebook = nbformat.read(path, as_version=4)
-    notebook.cells = [cell for cell in notebook.cells if "run" in cell.metadata.get("tags", ())]
-    return notebook
-
-
-def hash_of(path):
-    """A hash of the source of the cells in the chain."""
-    text = "\n\n".join(cell.source for cell in chain_of(path).cells)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def keep_results(recorded, path, busy):

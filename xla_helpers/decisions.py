@@ -205,19 +205,18 @@ class Decision(Table):
     def notes(self) -> list[str]:
         """What was assumed and not tested, and what to mind, in short sentences."""
         more = "" if self.label or self.undecided else " More calls may decide it."
-        notes = [f"Asked for: {self.min_speedup:.4g}x.{more}"]
+        notes, paying = [f"Asked for: {self.min_speedup:.4g}x.{more}"], []
         for label, cost in self.findings[0].costs.items():
             if cost.alone:
                 examples = f"{cost.alone} of {counted(cost.examples, 'example call')}"
                 chance = f"{cost.alone / cost.examples:.0%} of further calls trace or compile anew"
                 notes.append(f"Assumed of {label}: {chance}, as {examples} shared nothing.")
             if cost.fault_share >= SHARE:
-                pages = f"{counted(round(cost.faults), 'page')} of new memory a call"
-                share = f"about {cost.fault_share:.0%} of its time, by the price of one here"
-                notes.append(
-                    f"{label}: {pages}, {share}. An allocator that keeps what is freed, "
-                    "such as tcmalloc, may save them."
-                )
+                pages = counted(round(cost.faults), "page")
+                paying.append(f"{label} {pages} a call, about {cost.fault_share:.0%} of its time")
+        if paying:
+            keep = "An allocator that keeps what is freed, such as tcmalloc, may save them."
+            notes.append(f"New memory: {'; '.join(paying)}. {keep}")
         return list(dict.fromkeys([*notes, *(x for found in self.findings for x in found.notes)]))
 
     def _parts(self):

@@ -66,6 +66,4 @@ def test_a_decision_says_what_new_memory_costs():
     paying = replace(cost, faults=500.0, fault_share=0.3)
     found = xh.Finding("M", {"float32[1]": 1.0}, {"graph": paying, "XLA": cost}, {"XLA": ""})
     (note,) = [x for x in xh.Decision((found,), 9, 1.05, {}, (), {}).notes if "memory" in x]
-    assert (
-        note.startswith("graph: 500 pages of new memory a call, about 30%") and "tcmalloc" in note
-    )
+    assert note.startswith("New memory: graph 500 pages a call, about 30%") and "XLA" not in note

@@ -1,6 +1,7 @@
 """The anatomy of the notebooks: what each of them has, and what none may hold."""
 
 import ast
+import builtins
 import functools
 import re
 import statistics
@@ -152,6 +153,25 @@ def test_every_exercise_has_a_check_that_its_solution_calls(path):
         assert check.source.endswith(f"\nxh.exercise(check_{number})")
         assert solution.source.endswith(f"\ncheck_{number}()")
         assert is_folded(check) and is_folded(solution)
+
+
+@every_notebook
+def test_a_chain_of_cells_defines_what_it_uses_and_records(path):
+    """So it can run alone, and what is recorded outside of it has no six processes."""
+    chain = [cell.source for cell in code_cells(path) if "run" in tags(cell)]
+    everything = "\n".join(cell.source for cell in code_cells(path) if not is_folded(cell))
+    assert everything.count("xh.record(") == "\n".join(chain).count("xh.record(")
+    names, made = set(), set(dir(builtins))
+    for node in ast.walk(ast.parse("\n".join(chain))):
+        if isinstance(node, ast.Name):
+            (names if isinstance(node.ctx, ast.Load) else made).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            made.add(node.name)
+        elif isinstance(node, ast.alias):
+            made.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(node, ast.arg):
+            made.add(node.arg)
+    assert names <= made, names - made
 
 
 @every_notebook

@@ -19,11 +19,7 @@ NUMBERS = "no", "one", "two", "three", "four", "five", "six"
 
 def main():
     notebooks = {hash_of(path): path for path in sorted(ROOT.glob("notebooks/*.ipynb"))}
-    for path in sorted((ROOT / "results").rglob("*.json")):
-        found, skipped = xh.read_results(path)
-        if skipped or found[0].source not in notebooks:
-            print(f"dropped, of other code: {path.relative_to(ROOT)}")
-            path.unlink()
+    drop_other_code(notebooks)
     results, _ = xh.read_results(ROOT / "results")
     if not (results := list(filter(keeps_the_standard, results))):
         return print("no results to draw: the README stays as it is")
@@ -31,26 +27,7 @@ def main():
     rows = sorted(here, key=lambda result: result.ratio.value)
     ends = " to ".join(f"{x.ratio.short} ({x.what})" for x in (rows[0], rows[-1]))
     alt = f"How many times faster XLA is than the graph, a row for each race: from {ends}"
-    marks = {
-        f"machine {number}": {row.what: row.ratio.value for row in other}
-        for number, other in enumerate(others, start=2)
-    }
-    title = "How many times faster XLA is than the graph"
-    plot = xh.plot_ratios({row.what: row.ratio for row in rows}, marks=marks, title=title)
-    (ROOT / "README.png").write_bytes(xh.picture(plot, alt=alt).data)
-    elsewhere = [{row.about: row for row in other} for other in others]
-    heads = [
-        "measured",
-        "against",
-        *(f"machine {n}" for n in range(1, len(others) + 2)),
-        "notebook",
-    ]
-    lines = [heads, ["---"] * len(heads)]
-    for row in rows:
-        same = [other.get(row.about) for other in elsewhere]
-        shown = [said(one) if one else "" for one in (row, *same)]
-        lines.append([plain(row.what), plain(row.rival), *shown, link_to(notebooks[row.source])])
-    listed = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    (ROOT / "README.png").write_bytes(xh.picture(drawn(rows, others), alt=alt).data)
     names = "\n".join(f"{n}. {plain(group[0].title)}" for n, group in enumerate([here, *others], 1))
     made = f"""
 ![{plain(alt)}](README.png)
@@ -61,13 +38,43 @@ A dot is the median of {spelled(rows)} on machine 1, a line goes from the lowest
 
 <details><summary>Where each line comes from</summary>
 
-{listed}
+{listed(rows, others, notebooks)}
 
 </details>
 """
     readme = ROOT / "README.md"
     text = readme.read_text(encoding="utf-8")
     readme.write_text(PART.sub(lambda part: part[1] + made + part[2], text), encoding="utf-8")
+
+
+def drop_other_code(notebooks):
+    for path in sorted((ROOT / "results").rglob("*.json")):
+        found, skipped = xh.read_results(path)
+        if skipped or found[0].source not in notebooks:
+            print(f"dropped, of other code: {path.relative_to(ROOT)}")
+            path.unlink()
+
+
+def drawn(rows, others):
+    """The axes: a line for each row, and a mark for each other machine."""
+    marks = {
+        f"machine {number}": {row.what: row.ratio.value for row in other}
+        for number, other in enumerate(others, start=2)
+    }
+    title = "How many times faster XLA is than the graph"
+    return xh.plot_ratios({row.what: row.ratio for row in rows}, marks=marks, title=title)
+
+
+def listed(rows, others, notebooks):
+    """The same as a table of Markdown, a column for each machine."""
+    numbered = [f"machine {number}" for number in range(1, len(others) + 2)]
+    lines = [["measured", "against", *numbered, "notebook"], ["---"] * (len(others) + 4)]
+    elsewhere = [{row.about: row for row in other} for other in others]
+    for row in rows:
+        same = [row, *(other.get(row.about) for other in elsewhere)]
+        shown = [said(one) if one else "" for one in same]
+        lines.append([plain(row.what), plain(row.rival), *shown, link_to(notebooks[row.source])])
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
 def keeps_the_standard(result):

@@ -71,8 +71,8 @@ def test_the_house_stays_small():
     modules = sorted(ROOT.glob("xla_helpers/**/*.py"))
     assert {path.name for path in modules if physical_lines(path) > 300} == set()
     assert len(modules) <= 22
-    assert sum(map(lines_of_code, modules)) <= 2_350
-    assert sum(map(physical_lines, ROOT.glob("tests/**/*.py"))) <= 5_400
+    assert sum(map(lines_of_code, modules)) <= 2_510
+    assert sum(map(physical_lines, ROOT.glob("tests/**/*.py"))) <= 5_600
 
 
 # Pythons and packages

@@ -167,7 +167,7 @@ def plot_ratios(
     """
     if not ratios:
         raise ValueError("`ratios` is empty: there is nothing to draw")
-    height = 1.3 + 0.3 * len(ratios) + 0.2 * len(marks or {})
+    height = 1.3 + 0.36 * len(ratios) + 0.2 * len(marks or {})
     ax = ax or plt.subplots(figsize=(7.2, height))[1]
     places = {name: row for row, name in enumerate(ratios)}
     for ratio, row in zip(ratios.values(), places.values(), strict=True):
@@ -179,9 +179,11 @@ def plot_ratios(
         pairs = [(x, places[row]) for row in places if row in found for x in np.ravel(found[row])]
         across, rows = zip(*pairs, strict=True) if pairs else ((), ())
         ax.plot(across, rows, marker=marker, label=_plain(label, 110, 200), **style)
-    _name_rows(ax, ratios, above=0.6)
+    ax.set_yticks(range(len(ratios)), [_plain(name, 48, 84) for name in ratios], fontsize=SMALL)
+    ax.set_ylim(len(ratios) - 0.4, -0.6)
     words = ax.secondary_yaxis("right")
-    words.set_yticks(range(len(ratios)), [ratio.short for ratio in ratios.values()])
+    said = [ratio.short for ratio in ratios.values()]
+    words.set_yticks(range(len(ratios)), said, fontsize=SMALL)
     words.tick_params(length=0)
     words.spines["right"].set_visible(False)
     ax.axvline(1, color=GREY, linestyle="--", linewidth=1, zorder=0)

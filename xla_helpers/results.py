@@ -216,6 +216,6 @@ def _parse(data):
             raise ValueError("no comparison: of unlike results, or without samples for each row")
         if len(seconds) <= len(rows) or not all(SHORTEST < s <= LONGEST for s in seconds):
             raise ValueError("no samples, or a time that no clock measures")
-        if not all(0 <= (row.faults or 0) <= LONGEST and 0 <= row.fault_seconds for row in rows):
+        if not all(0 <= (row.faults or 0) <= LONGEST and row.fault_seconds >= 0 for row in rows):
             raise ValueError("page faults that no process has")
     return result

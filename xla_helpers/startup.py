@@ -159,17 +159,20 @@ def watch_compilations() -> Iterator[list[Compilation]]:
     compiled += compilations_in(_logged_since(start))
 
 
-@cache
 def compilations_are_logged() -> bool:
+    """Whether TensorFlow's log names what XLA compiles."""
+    return _log_path is not None and _probe_is_logged()
+
+
+@cache
+def _probe_is_logged():
     """Compile something tiny, once, and look for its line: the only proof of a read switch."""
-    if _log_path is None:
-        return False
     import tensorflow as tf
 
     def xla_helpers_probe(x):  # its name keeps it out of every count
         return x + 1
 
-    start = os.path.getsize(_log_path)
+    start = os.path.getsize(str(_log_path))
     with functions_run_eagerly(False):
         tf.function(xla_helpers_probe, jit_compile=True, autograph=False)(tf.constant(1))
     return "Compilation of XLA executable" in _logged_since(start)

@@ -68,3 +68,16 @@ with xh.watch_compilations():
 """
     with pytest.raises(xh.ProcessError, match=r"(?s)cannot be counted.*prepare_tensorflow\(\)"):
         xh.run_in_process(code)
+
+
+def test_a_comparison_before_the_preparation_takes_no_count_away():
+    code = """
+import xla_helpers as xh
+xh.compare({"abs": abs}, (-1,))
+xh.prepare_tensorflow()
+import tensorflow as tf
+with xh.watch_compilations() as compiled:
+    tf.function(abs, jit_compile=True, autograph=False)(tf.ones([2]))
+print(len(compiled))
+"""
+    assert xh.run_in_process(code).stdout == "1\n"

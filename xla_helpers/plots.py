@@ -65,10 +65,12 @@ def label_lines(ax) -> None:
         _beside(ax, ends[line], line.get_label(), height - heights[line], **style)
 
 
-def _reference_line(ax, name, x):
-    """A dashed grey line at `x`, with its name."""
+def _reference_line(ax, x, name=""):
+    """A dashed grey line at `x`, with its name, if it has one."""
     ax.axvline(x, color=GREY, linestyle="--", linewidth=1, zorder=0)
-    _beside(ax, (x, 1), name, -10, color=GREY, fontsize=None, xycoords=("data", "axes fraction"))
+    if name:
+        style = {"color": GREY, "fontsize": None, "xycoords": ("data", "axes fraction")}
+        _beside(ax, (x, 1), name, -10, **style)
 
 
 def _label_ticks(axis, formatter) -> None:
@@ -76,9 +78,8 @@ def _label_ticks(axis, formatter) -> None:
     axis.set_major_locator(MaxNLocator(max(2, axis.get_tick_space() // 2), steps=(1, 2, 5, 10)))
     low, high = axis.get_view_interval()
     if axis.get_scale() == "log" and high > 6 * low:
-        axis.set_major_locator(
-            LogLocator(subs=(1, 2, 5) if high < 60 * low else (1, 3) if high < 300 * low else (1,))
-        )
+        many, some = high < 60 * low, high < 300 * low
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if many else (1, 3) if some else (1,)))
     axis.set_major_formatter(formatter)
     axis.set_minor_formatter(NullFormatter())
 
@@ -102,9 +103,9 @@ def _beside(ax, place, words, up=0, **style) -> None:
     ax.annotate(_plain(words), place, (6, up), textcoords="offset points", **usual | style)
 
 
-def _name_rows(ax, names, above=0.85) -> None:
+def _name_rows(ax, names, above=0.85, width=36, most=64, **style) -> None:
     """Name the rows of a plot, from top to bottom."""
-    ax.set_yticks(range(len(names)), [_plain(name, 36) for name in names])
+    ax.set_yticks(range(len(names)), [_plain(name, width, most) for name in names], **style)
     ax.set_ylim(len(names) - 0.4, -above)
 
 
@@ -132,7 +133,7 @@ def plot_comparison(comparison, predicted, limits, ax, title):
         if m.label in predicted:
             ax.plot(predicted[m.label], row + 0.3, "D", color=colour, fillstyle="none")
     for name, seconds in limits.items():
-        _reference_line(ax, name, seconds)
+        _reference_line(ax, seconds, name)
     _name_rows(ax, measured)
     medians = [m.median for m in measured.values()]
     log = max(medians) > 10 * min(medians)
@@ -179,14 +180,13 @@ def plot_ratios(
         pairs = [(x, places[row]) for row in places if row in found for x in np.ravel(found[row])]
         across, rows = zip(*pairs, strict=True) if pairs else ((), ())
         ax.plot(across, rows, marker=marker, label=_plain(label, 110, 200), **style)
-    ax.set_yticks(range(len(ratios)), [_plain(name, 48, 84) for name in ratios], fontsize=SMALL)
-    ax.set_ylim(len(ratios) - 0.4, -0.6)
+    _name_rows(ax, ratios, above=0.6, width=48, most=84, fontsize=SMALL)
     words = ax.secondary_yaxis("right")
     said = [ratio.short for ratio in ratios.values()]
     words.set_yticks(range(len(ratios)), said, fontsize=SMALL)
     words.tick_params(length=0)
     words.spines["right"].set_visible(False)
-    ax.axvline(1, color=GREY, linestyle="--", linewidth=1, zorder=0)
+    _reference_line(ax, 1)
     ax.set_xscale("log")
     low, high = ax.get_xlim()
     ax.set_xlim(min(low, 0.5), max(high, 2))

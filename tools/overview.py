@@ -4,7 +4,6 @@ Results of other code than that of the notebooks are deleted: nobody can make th
 """
 
 import re
-from itertools import groupby
 from pathlib import Path
 
 from chains import hash_of
@@ -14,7 +13,6 @@ import xla_helpers as xh
 ROOT = Path(__file__).resolve().parents[1]
 PART = re.compile(r"(<!-- Made by `make refresh`.*? -->).*?(<!-- Until here. -->)", re.DOTALL)
 WIDEST = 2.0  # the highest ratio over the lowest: what is wider was not measured
-NUMBERS = "no", "one", "two", "three", "four", "five", "six"
 
 
 def main():
@@ -32,7 +30,8 @@ def main():
     made = f"""
 ![{plain(alt)}](README.png)
 
-A dot is the median of {spelled(rows)} on machine 1, a line goes from the lowest to the highest.
+A dot is the median of six processes on machine 1, a line goes from the lowest to the highest; where
+the table says so, they are the ratio of one process and its interval.
 
 {names}
 
@@ -85,18 +84,14 @@ def keeps_the_standard(result):
 
 def machines(results):
     """The results of each machine, those of most and latest processes first."""
-    ordered = sorted(results, key=lambda result: result.title)
-    groups = [list(group) for _, group in groupby(ordered, key=lambda result: result.title)]
-    return sorted(
-        groups, key=lambda g: (sum(len(x.runs) for x in g), max(x.runs[-1].day for x in g))
-    )[::-1]
+    groups = {}
+    for result in results:
+        groups.setdefault(result.title, []).append(result)
 
+    def most_and_latest(group):
+        return sum(len(one.runs) for one in group), max(one.runs[-1].day for one in group)
 
-def spelled(rows):
-    """How many processes there were."""
-    fewest, most = (end(len(row.runs) for row in rows) for end in (min, max))
-    number = NUMBERS[most] if fewest == most else f"{NUMBERS[fewest]} to {NUMBERS[most]}"
-    return f"{number} process{'' if most == 1 else 'es'}"
+    return sorted(groups.values(), key=most_and_latest, reverse=True)
 
 
 def said(result):

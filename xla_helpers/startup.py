@@ -212,8 +212,8 @@ def machine_facts() -> dict[str, str]:
         "oneDNN": "oneDNN" if _uses_onednn() else "no oneDNN",
         "memory": malloc_name() + ("" if page_size() else ", pages of unknown size"),
     }
-    versions = (platform.python_version(), tf.__version__)
-    facts |= {name: f"{name} {x}" for name, x in zip(VERSIONS, versions, strict=True)}
+    facts["Python"] = f"Python {platform.python_version()}"
+    facts["TensorFlow"] = f"TensorFlow {tf.__version__}"
     return {name: text for name, text in facts.items() if text}
 
 

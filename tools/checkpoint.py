@@ -87,7 +87,7 @@ def loss_of(model, windows):
 
 
 def training_step(model, steps):
-    """Forward pass, gradient and update in one program, as in 07 Train with XLA."""
+    """Forward pass, gradient and update in one program, as in 11 Train with XLA."""
     variables, rising = model.trainable_variables, steps // 10
     rate = tf_keras.optimizers.schedules.CosineDecay(
         0.0, steps - rising, warmup_target=1e-3, warmup_steps=rising

@@ -22,8 +22,9 @@ def main():
     if not (results := list(filter(keeps_the_standard, results))):
         return print("no results to draw: the README stays as it is")
     here, *others = machines(results)
-    rows = sorted(here, key=lambda result: result.ratio.value)
-    ends = " to ".join(f"{x.ratio.short} ({x.what})" for x in (rows[0], rows[-1]))
+    by_ratio = sorted(here, key=lambda row: row.ratio.value)
+    ends = " to ".join(f"{row.ratio.short} ({row.what})" for row in (by_ratio[0], by_ratio[-1]))
+    rows = sorted(here, key=lambda row: (notebooks[row.source].name, row.name))
     alt = f"How many times faster XLA is than the graph, a row for each race: from {ends}"
     (ROOT / "README.png").write_bytes(xh.picture(drawn(rows, others), alt=alt).data)
     names = "\n".join(f"{n}. {plain(group[0].title)}" for n, group in enumerate([here, *others], 1))

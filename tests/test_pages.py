@@ -86,6 +86,14 @@ def test_rows_of_the_readme_keep_the_standard():
         assert all(x.as_labelled for x in same) and max(len(x.runs) for x in same) == 6
 
 
+def test_the_first_lines_of_the_readme_switch_xla_on(tf):
+    names = {}
+    exec(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0], names)
+    assert names["graph"](1.0, 2.0, 3.0) == names["xla"](1.0, 2.0, 3.0) == 7
+    ran = xh.compare({name: names[name] for name in ("graph", "xla")}, (1.0, 2.0, 3.0)).evidence
+    assert ran["graph"].programs == 0 and ran["xla"].programs == 1
+
+
 def test_the_cards_name_notebooks_by_their_titles():
     titles = {path.stem[:2]: path.stem[3:].replace("_", " ") for path in NOTEBOOKS}
     texts = re.findall(r">([^<>]+)<", "".join(p.read_text() for p in ROOT.glob("docs/*.svg")))

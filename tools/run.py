@@ -152,9 +152,8 @@ def run(path, values, target, busy):
 
 def keep_results(recorded, path, busy):
     """Add what one process of a notebook recorded to the results of the same races."""
-    results, _ = xh.read_results(recorded)
-    source = hash_of(path) if results else ""
-    for result in results:
+    source = hash_of(path)
+    for result in xh.read_results(recorded)[0]:
         runs = tuple(replace(one, load=busy) for one in result.runs)
         result = replace(result, runs=runs, source=source)
         earlier, _ = xh.read_results(path_of(result, RESULTS))

@@ -23,17 +23,16 @@ def main():
     if not (results := list(filter(keeps_the_standard, results))):
         return print("no results to draw: the README stays as it is")
     here, *others = machines(results)
-    by_ratio = sorted(here, key=lambda row: row.ratio.value)
-    ends = " to ".join(f"{row.ratio.short} ({row.what})" for row in (by_ratio[0], by_ratio[-1]))
     rows = sorted(here, key=lambda row: (notebooks[row.source].name, row.name))
-    alt = f"How many times faster XLA is than the graph, a row for each race: from {ends}"
+    ends = (end(rows, key=lambda row: row.ratio.value) for end in (min, max))
+    span = " to ".join(f"{row.ratio.short} ({row.what})" for row in ends)
+    alt = f"How many times faster XLA is than the graph, a row for each race: from {span}"
     (ROOT / "README.png").write_bytes(xh.picture(drawn(rows, others), alt=alt).data)
     names = "\n".join(f"{n}. {plain(group[0].title)}" for n, group in enumerate([here, *others], 1))
     made = f"""
 ![{plain(alt)}](README.png)
 
-A dot is the median of six processes on machine 1, a line goes from the lowest to the highest; where
-the table says so, they are the ratio of one process and its interval.
+A dot is the median of six processes on machine 1, a line goes from the lowest to the highest.
 
 {names}
 

@@ -7,7 +7,7 @@ export PYTHONUTF8 := 1
 # Without what Python compiled, each of a hundred processes compiles TensorFlow's files anew.
 export PYTHONDONTWRITEBYTECODE :=
 # Words on make's command line arrive letter by letter: make would take a $ in them for its own.
-GIVEN := PYTHON ACCELERATOR FOLDER NOTEBOOKS PARAMS MODEL RESULTS REPO RUNS XLA_RESULTS
+GIVEN := PYTHON ACCELERATOR FOLDER NOTEBOOKS PARAMS MODEL RESULTS REPO RUNS XLA_RESULTS CLUSTER EVERYWHERE
 as-it-is = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
 $(foreach name,$(GIVEN),$(if $(filter command,$(origin $(name))),$(call as-it-is,$(name))))
 # Where notebooks record their comparisons, for make report.
@@ -15,7 +15,7 @@ export XLA_RESULTS ?= $(CURDIR)/build/results
 
 CONVERT := $(BIN)/python -m nbconvert --log-level=WARN --TemplateExporter.extra_template_basedirs=tools
 
-.PHONY: help set-up lab test run refresh decide report site workshop bench lint lock address checkpoint
+.PHONY: help set-up lab test run worker refresh decide report site workshop bench lint lock address checkpoint
 .SILENT:
 
 help: ## list these commands
@@ -33,8 +33,12 @@ lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks
 test: set-up ## check the helpers and every notebook
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder notebooks tests
 
-run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4", RUNS=6)
+run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4", RUNS=6, CLUSTER)
 	WORDS="$$NOTEBOOKS $$PARAMS" $(BIN)/python tools/run.py --runs "$${RUNS:-1}"
+
+# One place to measure on each machine: two measurements never share one.
+worker: set-up ## lend this machine to a cluster (CLUSTER=tcp://host:8786)
+	PYTHONPATH=tools $(BIN)/dask worker "$$CLUSTER" --nthreads 1 --resources place=1 --no-dashboard
 
 refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4", RUNS=6)
 	WORDS="$$NOTEBOOKS" XLA_RESULTS="$$PWD/results" \

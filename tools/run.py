@@ -30,8 +30,9 @@ import xla_helpers as xh  # noqa: E402
 from xla_helpers.results import path_of, write  # noqa: E402
 
 os.chdir(Path(__file__).resolve().parents[1])  # papermill reads a brace in a path as a parameter
-BUILD, REPORT = Path("build"), Path("tools/report.ipynb")
+BUILD, REPORT = Path(os.environ.get("XLA_BUILD") or "build"), Path("tools/report.ipynb")
 RESULTS = os.environ.setdefault("XLA_RESULTS", str(BUILD.resolve() / "results"))
+CLUSTER = os.environ.get("CLUSTER")  # the address of a Dask scheduler, to run it all elsewhere
 EVERY = sorted(Path("notebooks").glob("*.ipynb"))
 PAPERMILL = {
     "kernel_name": "python3",
@@ -71,7 +72,14 @@ def main(words):
         jobs = {path: values for path, values in jobs.items() if values}
     if options.runs < 1:
         top.error("--runs: at least 1")
-    return run_all(jobs, options.in_place, options.runs, options.only_runs)
+    if not CLUSTER:
+        return run_all(jobs, options.in_place, options.runs, options.only_runs)
+    if options.in_place:
+        top.error("--in-place: outputs are those of this machine")
+    import cluster  # Dask, which nobody else needs
+
+    everywhere = os.environ.get("EVERYWHERE") == "1"
+    return cluster.run_on(CLUSTER, elsewhere(jobs, options), everywhere, BUILD, join)
 
 
 def meant_by(name):
@@ -97,11 +105,33 @@ def values_for(path, given):
     return values
 
 
+def elsewhere(jobs, options):
+    """For each task, what is said of it, and the words for run.py on another machine."""
+    words = {
+        path: [
+            path.stem,
+            *(word for given in options.p if given[0] in own for word in ("-p", *given)),
+        ]
+        for path, own in jobs.items()
+    }
+    wholes = [(path.stem, words[path]) for path in jobs if not options.only_runs]
+    chains = [
+        (f"{path.stem}, its races", [*words[path], "--only-runs"])
+        for path in jobs
+        if has_chain(path)
+    ]
+    return [*wholes, *chains * (options.runs - (not options.only_runs))]
+
+
+def has_chain(path):
+    return '"run"' in path.read_text(encoding="utf-8")
+
+
 def run_all(jobs, in_place, runs, only_runs):
     """Run each notebook with its values, then the chains, and say in the end which ones failed."""
     BUILD.mkdir(exist_ok=True)
     wholes = [(path, path if in_place else BUILD / path.name) for path in jobs if not only_runs]
-    chains = [(path, None) for path in jobs if '"run"' in path.read_text(encoding="utf-8")]
+    chains = [(path, None) for path in jobs if has_chain(path)]
     failures, tasks = [], [*wholes, *chains * (runs - (not only_runs))]
     for number, (path, target) in enumerate(tasks, start=1):
         busy = psutil.cpu_percent(interval=0.5) / 100
@@ -152,10 +182,15 @@ def run(path, values, target, busy):
 
 def keep_results(recorded, path, busy):
     """Add what one process of a notebook recorded to the results of the same races."""
-    source = hash_of(path)
     for result in xh.read_results(recorded)[0]:
         runs = tuple(replace(one, load=busy) for one in result.runs)
-        result = replace(result, runs=runs, source=source)
+        write(replace(result, runs=runs, source=hash_of(path)), recorded)
+    join(recorded)
+
+
+def join(recorded):
+    """Add the results in a folder to those of earlier processes."""
+    for result in xh.read_results(recorded)[0]:
         earlier, _ = xh.read_results(path_of(result, RESULTS))
         write(result.with_runs(earlier[0]) if earlier else result, RESULTS)
 

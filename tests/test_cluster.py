@@ -1,0 +1,116 @@
+"""`make run CLUSTER=...`: three machines on the loopback address, one of which dies."""
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import cluster
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+ROOT = Path(__file__).parents[1]
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+TELL = """
+import os, pathlib, time
+pathlib.Path(os.environ["TOLD"], f"{name}-{os.getpid()}").touch()
+time.sleep(4)
+print("done by a kernel")
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    """Three notebooks that note when they run, and take four seconds."""
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "told").mkdir()
+    shutil.copytree(
+        ROOT / "tools", tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in ("01_a", "02_b", "03_c"):
+        cell = new_code_cell(f"name = {name!r}{TELL}", id="tell")
+        notebook = new_notebook(cells=[cell], metadata={"kernelspec": KERNEL})
+        nbformat.write(notebook, tmp_path / f"notebooks/{name}.ipynb")
+    return tmp_path
+
+
+@pytest.fixture
+def start(project):
+    """Start a command in the project; all that was started ends with the test."""
+    started = []
+
+    def begin(*words, **variables):
+        own = {"PYTHONPATH": f"{project / 'tools'}:{ROOT}", "TOLD": str(project / "told")}
+        env = os.environ | own | {"XLA_RESULTS": str(project / "build/results")} | variables
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        started.append(
+            subprocess.Popen(words, cwd=project, env=env, start_new_session=True, **pipes)
+        )
+        return started[-1]
+
+    yield begin
+    for process in started:
+        os.killpg(process.pid, signal.SIGKILL) if process.poll() is None else None
+        process.communicate()
+
+
+@pytest.fixture
+def scheduler(start):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    words = ("scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard")
+    start(sys.executable, "-m", "dask", *words)
+    return f"tcp://127.0.0.1:{port}"
+
+
+def worker(start, scheduler, **variables):
+    words = ("--host", "127.0.0.1", "--nthreads", "1", "--resources", "place=1", "--no-dashboard")
+    return start(
+        sys.executable, "-m", "dask", "worker", scheduler, *words, "--no-nanny", **variables
+    )
+
+
+def test_a_machine_that_dies_loses_no_notebook(project, start, scheduler):
+    workers = [worker(start, scheduler) for _ in range(3)]
+    run = start(sys.executable, "tools/run.py", CLUSTER=scheduler)
+    while len(list((project / "told").iterdir())) < 3:  # all are running
+        assert run.poll() is None, run.communicate()
+        time.sleep(0.1)
+    os.killpg(workers[0].pid, signal.SIGKILL)
+    out, errors = run.communicate(timeout=90)
+    names = re.findall(r"\[\d/3\] (\w+): done on .*TensorFlow", out)
+    assert sorted(names) == ["01_a", "02_b", "03_c"] and run.returncode == 0, (out, errors)
+    assert re.search(r"lost: tcp://127.0.0.1:\d+, .*TensorFlow", errors)
+    kept = sorted(path.name for path in (project / "build").rglob("*.ipynb"))
+    assert kept == ["01_a.ipynb", "02_b.ipynb", "03_c.ipynb"]
+    assert len(list((project / "told").iterdir())) == 4  # the dead machine's one began twice
+    # The two that are left, and a notebook that fails on both.
+    broken = new_notebook(
+        cells=[new_code_cell("1 / 0", id="fails")], metadata={"kernelspec": KERNEL}
+    )
+    nbformat.write(broken, project / "notebooks/01_a.ipynb")
+    variables = {"CLUSTER": scheduler, "EVERYWHERE": "1"}
+    run = start(sys.executable, "tools/run.py", "1", **variables)
+    out, errors = run.communicate(timeout=90)
+    assert out.count("01_a: FAILED on ") == 2 and "ZeroDivisionError" in out, (out, errors)
+    assert run.returncode == 1
+
+
+def test_other_versions_are_refused_by_name(monkeypatch):
+    mine = {"tensorflow": "2.21.0", "this project": "abc"}
+    monkeypatch.setattr(cluster, "identity", lambda: ("here", mine))
+    cluster.refuse_others({"tcp://a": ("a machine", mine)})
+    with pytest.raises(ValueError, match=r"b, a machine, has tensorflow 2.20.0, here 2.21.0"):
+        cluster.refuse_others({"tcp://b": ("a machine", mine | {"tensorflow": "2.20.0"})})
+
+
+def test_a_cluster_without_workers_says_so(project, start, scheduler):
+    run = start(sys.executable, "tools/run.py", CLUSTER=scheduler)
+    _, errors = run.communicate(timeout=60)
+    assert run.returncode == 1 and "has no workers" in errors

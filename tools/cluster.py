@@ -1,0 +1,97 @@
+"""Hand notebooks to the machines of a Dask cluster, and bring back what they made.
+
+On each machine `make worker CLUSTER=tcp://host:8786` runs in a clone of this project. It offers one
+place to measure, so two measurements never share a machine. Dask moves the task of a worker that
+dies to another one.
+"""
+
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+from distributed import Client, as_completed
+
+PLACE = {"place": 1}  # of each worker, and what each task takes
+SAME = ("tensorflow", "keras", "numpy", "distributed")
+LINE = "import xla_helpers as xh; xh.prepare_tensorflow(); print(xh.describe_machine())"
+
+
+def identity():
+    """On a machine: its line, and what must be the same on all of them."""
+    parts = [Path(part).glob("*.*") for part in ("notebooks", "tools", "xla_helpers")]
+    files = sorted(path for part in parts for path in part)
+    code = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
+    line = subprocess.run([sys.executable, "-c", LINE], capture_output=True, text=True, check=True)
+    return line.stdout.strip(), {name: version(name) for name in SAME} | {"this project": code}
+
+
+def execute(words):
+    """On a worker: run.py with these words. Returns: its exit code, errors, and files by name."""
+    with tempfile.TemporaryDirectory() as place:
+        own = {"XLA_BUILD": place, "XLA_RESULTS": f"{place}/results", "CLUSTER": "", "WORDS": ""}
+        command = [sys.executable, "tools/run.py", *words]
+        done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True)
+        made = [path for path in Path(place).rglob("*") if path.suffix in (".ipynb", ".json")]
+        files = {str(path.relative_to(place)): path.read_text("utf-8") for path in made}
+    return done.returncode, done.stderr, files
+
+
+def run_on(address, tasks, everywhere, build, join):
+    """Run each task on one machine, or on all of them, and keep what comes back.
+
+    tasks: for each, its name and the words of run.py. join: is given a folder of results. What was
+    done before Ctrl-C is kept. Returns: the exit code. Raises: ValueError for other versions.
+    """
+    with Client(address, timeout=20) as client:
+        machines = client.run(identity)
+        if not machines:
+            raise ValueError(f"{address} has no workers: `make worker CLUSTER={address}` on each")
+        refuse_others(machines)
+        places = [[worker] for worker in machines] if everywhere else [None]
+        given = {"resources": PLACE, "pure": False}
+        futures = {
+            client.submit(execute, words, workers=place, **given): name
+            for place in places
+            for name, words in tasks
+        }
+        failures = 0
+        for number, future in enumerate(as_completed(futures), start=1):
+            said = f"[{number}/{len(futures)}] {futures[future]}"
+            where = [worker for workers in client.who_has([future]).values() for worker in workers]
+            if future.exception():
+                code, errors, files = 1, str(future.exception()), {}
+            else:
+                code, errors, files = future.result()
+            line = machines[where[0]][0] if where else "no machine"
+            print(f"{said}: {'FAILED' if code else 'done'} on {line}\n{errors}", end="", flush=True)
+            keep(files, build / re.sub(r"\W+", "-", line.lower()), join)
+            failures += bool(code)
+        for worker in set(machines) - set(client.nthreads()):
+            print(f"lost: {worker}, {machines[worker][0]}; others did its work", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def refuse_others(machines):
+    """Raise ValueError, and name them, where machines differ in what must be the same."""
+    _, here = identity()
+    for worker, (line, there) in machines.items():
+        other = [
+            f"{name} {there[name]}, here {here[name]}" for name in here if there[name] != here[name]
+        ]
+        if other:
+            raise ValueError(f"{worker}, {line}, has {'; '.join(other)}")
+
+
+def keep(files, folder, join):
+    """Write executed notebooks into the machine's folder, and add what was recorded to the rest."""
+    with tempfile.TemporaryDirectory() as place:
+        for name, text in files.items():
+            path = (folder if name.endswith(".ipynb") else Path(place)) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+        join(place)

@@ -72,7 +72,7 @@ def test_the_house_stays_small():
     assert {path.name for path in modules if physical_lines(path) > 300} == set()
     assert len(modules) <= 22
     assert sum(map(lines_of_code, modules)) <= 2_510
-    assert sum(map(physical_lines, ROOT.glob("tests/**/*.py"))) <= 5_600
+    assert sum(map(physical_lines, ROOT.glob("tests/**/*.py"))) <= 5_700
 
 
 # Pythons and packages

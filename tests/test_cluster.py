@@ -96,10 +96,15 @@ def test_a_machine_that_dies_loses_no_notebook(project, start, scheduler):
     )
     nbformat.write(broken, project / "notebooks/01_a.ipynb")
     variables = {"CLUSTER": scheduler, "EVERYWHERE": "1"}
-    run = start(sys.executable, "tools/run.py", "1", **variables)
+    run = start(sys.executable, "tools/run.py", "1", "2", **variables)
+    while len(list((project / "told").iterdir())) < 6:
+        assert run.poll() is None, run.communicate()
+        time.sleep(0.1)
+    os.killpg(workers[1].pid, signal.SIGKILL)  # nobody else may do what it was to do
     out, errors = run.communicate(timeout=90)
     assert out.count("01_a: FAILED on ") == 2 and "ZeroDivisionError" in out, (out, errors)
-    assert run.returncode == 1
+    assert out.count("02_b: done on ") == out.count("02_b: FAILED on no machine") == 1
+    assert run.returncode == 1 and "lost: " in errors
 
 
 def test_other_versions_are_refused_by_name(monkeypatch):

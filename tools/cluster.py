@@ -11,10 +11,11 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from importlib.metadata import version
 from pathlib import Path
 
-from distributed import Client, as_completed
+from distributed import Client
 
 PLACE = {"place": 1}  # of each worker, and what each task takes
 SAME = ("tensorflow", "keras", "numpy", "distributed")
@@ -52,28 +53,40 @@ def run_on(address, tasks, everywhere, build, join):
         if not machines:
             raise ValueError(f"{address} has no workers: `make worker CLUSTER={address}` on each")
         refuse_others(machines)
-        places = [[worker] for worker in machines] if everywhere else [None]
+        places = [[worker] for worker in machines] if everywhere else [list(machines)]
         given = {"resources": PLACE, "pure": False}
         futures = {
-            client.submit(execute, words, workers=place, **given): name
+            client.submit(execute, words, workers=place, **given): (name, place)
             for place in places
             for name, words in tasks
         }
-        failures = 0
-        for number, future in enumerate(as_completed(futures), start=1):
-            said = f"[{number}/{len(futures)}] {futures[future]}"
-            where = [worker for workers in client.who_has([future]).values() for worker in workers]
-            if future.exception():
-                code, errors, files = 1, str(future.exception()), {}
-            else:
-                code, errors, files = future.result()
-            line = machines[where[0]][0] if where else "no machine"
-            print(f"{said}: {'FAILED' if code else 'done'} on {line}\n{errors}", end="", flush=True)
-            keep(files, build / re.sub(r"\W+", "-", line.lower()), join)
-            failures += bool(code)
+        waiting, failures = set(futures), 0
+        while waiting:
+            left = set(machines) - set(client.nthreads())
+            for future in waiting:
+                if left.issuperset(futures[future][1]):  # nobody else may do it
+                    future.cancel()
+            for future in [future for future in waiting if future.done()]:
+                waiting.remove(future)
+                said = f"[{len(futures) - len(waiting)}/{len(futures)}] {futures[future][0]}"
+                failures += report(client, future, said, machines, build, join)
+            time.sleep(0.2)
         for worker in set(machines) - set(client.nthreads()):
-            print(f"lost: {worker}, {machines[worker][0]}; others did its work", file=sys.stderr)
+            print(f"lost: {worker}, {machines[worker][0]}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def report(client, future, said, machines, build, join):
+    """Say how a task ended, and keep what it made. Returns: whether it failed."""
+    code, errors, files, line = 1, "its machine has left\n", {}, "no machine"
+    if future.status == "finished":
+        (where,) = [workers[0] for workers in client.who_has([future]).values()]
+        (code, errors, files), line = future.result(), machines[where][0]
+    elif future.status == "error":
+        errors = f"{future.exception()}\n"
+    print(f"{said}: {'FAILED' if code else 'done'} on {line}\n{errors}", end="", flush=True)
+    keep(files, build / re.sub(r"\W+", "-", line.lower()), join)
+    return bool(code)
 
 
 def refuse_others(machines):

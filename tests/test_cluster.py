@@ -13,6 +13,7 @@ from pathlib import Path
 import cluster
 import nbformat
 import pytest
+from distributed import Client
 from nbformat.v4 import new_code_cell, new_notebook
 
 ROOT = Path(__file__).parents[1]
@@ -20,14 +21,14 @@ KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 TELL = """
 import os, pathlib, time
 pathlib.Path(os.environ["TOLD"], f"{name}-{os.getpid()}").touch()
-time.sleep(4)
+time.sleep(8)
 print("done by a kernel")
 """
 
 
 @pytest.fixture
 def project(tmp_path):
-    """Three notebooks that note when they run, and take four seconds."""
+    """Three notebooks that note when they run, and take eight seconds."""
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "told").mkdir()
     shutil.copytree(
@@ -78,12 +79,14 @@ def worker(start, scheduler, **variables):
 
 def test_a_machine_that_dies_loses_no_notebook(project, start, scheduler):
     workers = [worker(start, scheduler) for _ in range(3)]
+    with Client(scheduler, timeout=60) as client:
+        client.wait_for_workers(3, timeout=120)
     run = start(sys.executable, "tools/run.py", CLUSTER=scheduler)
     while len(list((project / "told").iterdir())) < 3:  # all are running
         assert run.poll() is None, run.communicate()
         time.sleep(0.1)
     os.killpg(workers[0].pid, signal.SIGKILL)
-    out, errors = run.communicate(timeout=90)
+    out, errors = run.communicate(timeout=240)
     names = re.findall(r"\[\d/3\] (\w+): done on .*TensorFlow", out)
     assert sorted(names) == ["01_a", "02_b", "03_c"] and run.returncode == 0, (out, errors)
     assert re.search(r"lost: tcp://127.0.0.1:\d+, .*TensorFlow", errors)
@@ -101,7 +104,7 @@ def test_a_machine_that_dies_loses_no_notebook(project, start, scheduler):
         assert run.poll() is None, run.communicate()
         time.sleep(0.1)
     os.killpg(workers[1].pid, signal.SIGKILL)  # nobody else may do what it was to do
-    out, errors = run.communicate(timeout=90)
+    out, errors = run.communicate(timeout=240)
     assert out.count("01_a: FAILED on ") == 2 and "ZeroDivisionError" in out, (out, errors)
     assert out.count("02_b: done on ") == out.count("02_b: FAILED on no machine") == 1
     assert run.returncode == 1 and "lost: " in errors

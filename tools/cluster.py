@@ -15,7 +15,7 @@ import time
 from importlib.metadata import version
 from pathlib import Path
 
-from distributed import Client
+from distributed import Client, get_worker
 
 PLACE = {"place": 1}  # of each worker, and what each task takes
 SAME = ("tensorflow", "keras", "numpy", "distributed")
@@ -32,14 +32,14 @@ def identity():
 
 
 def execute(words):
-    """On a worker: run.py with these words. Returns: its exit code, errors, and files by name."""
+    """On a worker: run.py with these words. Returns: the worker, exit code, errors, files by name."""
     with tempfile.TemporaryDirectory() as place:
         own = {"XLA_BUILD": place, "XLA_RESULTS": f"{place}/results", "CLUSTER": "", "WORDS": ""}
         command = [sys.executable, "tools/run.py", *words]
         done = subprocess.run(command, env=os.environ | own, capture_output=True, text=True)
         made = [path for path in Path(place).rglob("*") if path.suffix in (".ipynb", ".json")]
         files = {str(path.relative_to(place)): path.read_text("utf-8") for path in made}
-    return done.returncode, done.stderr, files
+    return get_worker().address, done.returncode, done.stderr, files
 
 
 def run_on(address, tasks, everywhere, build, join):
@@ -69,19 +69,19 @@ def run_on(address, tasks, everywhere, build, join):
             for future in [future for future in waiting if future.done()]:
                 waiting.remove(future)
                 said = f"[{len(futures) - len(waiting)}/{len(futures)}] {futures[future][0]}"
-                failures += report(client, future, said, machines, build, join)
+                failures += report(future, said, machines, build, join)
             time.sleep(0.2)
         for worker in set(machines) - set(client.nthreads()):
             print(f"lost: {worker}, {machines[worker][0]}", file=sys.stderr)
     return 1 if failures else 0
 
 
-def report(client, future, said, machines, build, join):
+def report(future, said, machines, build, join):
     """Say how a task ended, and keep what it made. Returns: whether it failed."""
     code, errors, files, line = 1, "its machine has left\n", {}, "no machine"
     if future.status == "finished":
-        (where,) = [workers[0] for workers in client.who_has([future]).values()]
-        (code, errors, files), line = future.result(), machines[where][0]
+        where, code, errors, files = future.result()  # made again, if its holder has died
+        line = machines[where][0]
     elif future.status == "error":
         errors = f"{future.exception()}\n"
     print(f"{said}: {'FAILED' if code else 'done'} on {line}\n{errors}", end="", flush=True)

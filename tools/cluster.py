@@ -32,7 +32,7 @@ def identity():
 
 
 def execute(words):
-    """On a worker: run.py with these words. Returns: the worker, exit code, errors, files by name."""
+    """On a worker: run.py with these words. Returns: worker, exit code, errors, files."""
     with tempfile.TemporaryDirectory() as place:
         own = {"XLA_BUILD": place, "XLA_RESULTS": f"{place}/results", "CLUSTER": "", "WORDS": ""}
         command = [sys.executable, "tools/run.py", *words]

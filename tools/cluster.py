@@ -24,11 +24,16 @@ LINE = "import xla_helpers as xh; xh.prepare_tensorflow(); print(xh.describe_mac
 
 def identity():
     """On a machine: its line, and what must be the same on all of them."""
+    line = subprocess.run([sys.executable, "-c", LINE], capture_output=True, text=True, check=True)
+    return line.stdout.strip(), versions()
+
+
+def versions():
+    """What must be the same on all machines, by name."""
     parts = [Path(part).glob("*.*") for part in ("notebooks", "tools", "xla_helpers")]
     files = sorted(path for part in parts for path in part)
     code = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
-    line = subprocess.run([sys.executable, "-c", LINE], capture_output=True, text=True, check=True)
-    return line.stdout.strip(), {name: version(name) for name in SAME} | {"this project": code}
+    return {name: version(name) for name in SAME} | {"this project": code}
 
 
 def execute(words):
@@ -60,7 +65,7 @@ def run_on(address, tasks, everywhere, build, join):
             for place in places
             for name, words in tasks
         }
-        waiting, failures = set(futures), 0
+        waiting, failures, left = set(futures), 0, set()
         while waiting:
             left = set(machines) - set(client.nthreads())
             for future in waiting:
@@ -70,8 +75,8 @@ def run_on(address, tasks, everywhere, build, join):
                 waiting.remove(future)
                 said = f"[{len(futures) - len(waiting)}/{len(futures)}] {futures[future][0]}"
                 failures += report(future, said, machines, build, join)
-            time.sleep(0.2)
-        for worker in set(machines) - set(client.nthreads()):
+            time.sleep(1)
+        for worker in left:
             print(f"lost: {worker}, {machines[worker][0]}", file=sys.stderr)
     return 1 if failures else 0
 
@@ -91,7 +96,7 @@ def report(future, said, machines, build, join):
 
 def refuse_others(machines):
     """Raise ValueError, and name them, where machines differ in what must be the same."""
-    _, here = identity()
+    here = versions()
     for worker, (line, there) in machines.items():
         other = [
             f"{name} {there[name]}, here {here[name]}" for name in here if there[name] != here[name]

@@ -78,8 +78,11 @@ def main(words):
         top.error("--in-place: outputs are those of this machine")
     import cluster  # Dask, which nobody else needs
 
-    everywhere = os.environ.get("EVERYWHERE") == "1"
-    return cluster.run_on(CLUSTER, elsewhere(jobs, options), everywhere, BUILD, join)
+    tasks = [
+        (name, words_for(path, whole, options.p, jobs[path]))
+        for path, whole, name in plan(jobs, options.runs, options.only_runs)
+    ]
+    return cluster.run_on(CLUSTER, tasks, os.environ.get("EVERYWHERE") == "1", BUILD, join)
 
 
 def meant_by(name):
@@ -105,37 +108,28 @@ def values_for(path, given):
     return values
 
 
-def elsewhere(jobs, options):
-    """For each task, what is said of it, and the words for run.py on another machine."""
-    words = {
-        path: [
-            path.stem,
-            *(word for given in options.p if given[0] in own for word in ("-p", *given)),
-        ]
-        for path, own in jobs.items()
-    }
-    wholes = [(path.stem, words[path]) for path in jobs if not options.only_runs]
-    chains = [
-        (f"{path.stem}, its races", [*words[path], "--only-runs"])
-        for path in jobs
-        if has_chain(path)
-    ]
-    return [*wholes, *chains * (options.runs - (not options.only_runs))]
+def plan(jobs, runs, only_runs):
+    """What to execute, in order: the notebook, whether all of it, and what is said of it."""
+    wholes = [(path, True, path.stem) for path in jobs if not only_runs]
+    with_chain = [path for path in jobs if '"run"' in path.read_text(encoding="utf-8")]
+    chains = [(path, False, f"{path.stem}, its races") for path in with_chain]
+    return [*wholes, *chains * (runs - (not only_runs))]
 
 
-def has_chain(path):
-    return '"run"' in path.read_text(encoding="utf-8")
+def words_for(path, whole, given, known):
+    """The words with which run.py executes this on another machine."""
+    own = [word for name, value in given if name in known for word in ("-p", name, value)]
+    return [path.stem, *own, *([] if whole else ["--only-runs"])]
 
 
 def run_all(jobs, in_place, runs, only_runs):
     """Run each notebook with its values, then the chains, and say in the end which ones failed."""
     BUILD.mkdir(exist_ok=True)
-    wholes = [(path, path if in_place else BUILD / path.name) for path in jobs if not only_runs]
-    chains = [(path, None) for path in jobs if has_chain(path)]
-    failures, tasks = [], [*wholes, *chains * (runs - (not only_runs))]
-    for number, (path, target) in enumerate(tasks, start=1):
+    failures, tasks = [], plan(jobs, runs, only_runs)
+    for number, (path, whole, name) in enumerate(tasks, start=1):
+        target = None if not whole else path if in_place else BUILD / path.name
         busy = psutil.cpu_percent(interval=0.5) / 100
-        said = f"[{number}/{len(tasks)}] {path.stem}{'' if target else ', its races'}"
+        said = f"[{number}/{len(tasks)}] {name}"
         print(f"{said} (others use {busy:.0%} of the processors) ... ", end="", flush=True)
         start = time.perf_counter()
         failure = run(path, jobs[path], target, busy)

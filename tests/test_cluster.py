@@ -11,13 +11,12 @@ import time
 from pathlib import Path
 
 import cluster
-import nbformat
 import pytest
 from distributed import Client
-from nbformat.v4 import new_code_cell, new_notebook
+
+from tests.test_run import save
 
 ROOT = Path(__file__).parents[1]
-KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 TELL = """
 import os, pathlib, time
 pathlib.Path(os.environ["TOLD"], f"{name}-{os.getpid()}").touch()
@@ -35,9 +34,7 @@ def project(tmp_path):
         ROOT / "tools", tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__")
     )
     for name in ("01_a", "02_b", "03_c"):
-        cell = new_code_cell(f"name = {name!r}{TELL}", id="tell")
-        notebook = new_notebook(cells=[cell], metadata={"kernelspec": KERNEL})
-        nbformat.write(notebook, tmp_path / f"notebooks/{name}.ipynb")
+        save(tmp_path, name, f"name = {name!r}{TELL}")
     return tmp_path
 
 
@@ -70,11 +67,9 @@ def scheduler(start):
     return f"tcp://127.0.0.1:{port}"
 
 
-def worker(start, scheduler, **variables):
+def worker(start, scheduler):
     words = ("--host", "127.0.0.1", "--nthreads", "1", "--resources", "place=1", "--no-dashboard")
-    return start(
-        sys.executable, "-m", "dask", "worker", scheduler, *words, "--no-nanny", **variables
-    )
+    return start(sys.executable, "-m", "dask", "worker", scheduler, *words, "--no-nanny")
 
 
 def test_a_machine_that_dies_loses_no_notebook(project, start, scheduler):
@@ -94,10 +89,7 @@ def test_a_machine_that_dies_loses_no_notebook(project, start, scheduler):
     assert kept == ["01_a.ipynb", "02_b.ipynb", "03_c.ipynb"]
     assert len(list((project / "told").iterdir())) == 4  # the dead machine's one began twice
     # The two that are left, and a notebook that fails on both.
-    broken = new_notebook(
-        cells=[new_code_cell("1 / 0", id="fails")], metadata={"kernelspec": KERNEL}
-    )
-    nbformat.write(broken, project / "notebooks/01_a.ipynb")
+    save(project, "01_a", "1 / 0")
     variables = {"CLUSTER": scheduler, "EVERYWHERE": "1"}
     run = start(sys.executable, "tools/run.py", "1", "2", **variables)
     while len(list((project / "told").iterdir())) < 6:
@@ -112,7 +104,7 @@ def test_a_machine_that_dies_loses_no_notebook(project, start, scheduler):
 
 def test_other_versions_are_refused_by_name(monkeypatch):
     mine = {"tensorflow": "2.21.0", "this project": "abc"}
-    monkeypatch.setattr(cluster, "identity", lambda: ("here", mine))
+    monkeypatch.setattr(cluster, "versions", lambda: mine)
     cluster.refuse_others({"tcp://a": ("a machine", mine)})
     with pytest.raises(ValueError, match=r"b, a machine, has tensorflow 2.20.0, here 2.21.0"):
         cluster.refuse_others({"tcp://b": ("a machine", mine | {"tensorflow": "2.20.0"})})

@@ -31,7 +31,7 @@ lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks
 
 # Two files at a time: where tests assert a time, the margins are wide.
 test: set-up ## check the helpers and every notebook
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder notebooks tests
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder docs notebooks tests
 
 run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4", RUNS=6, CLUSTER)
 	WORDS="$$NOTEBOOKS $$PARAMS" $(BIN)/python tools/run.py --runs "$${RUNS:-1}"

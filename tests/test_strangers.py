@@ -50,7 +50,6 @@ def by_the_entries_of_a_sparse_tensor(tf):
     ],
 )
 def test_a_program_for_each_call_is_counted(tf, keep_log, make, sets, traces):
-    keep_log()
     found = xh.decide(*make(tf), budget=8).findings[0]
     calls = found.costs["XLA"].examples
     assert len(found.shapes) == 1
@@ -59,7 +58,6 @@ def test_a_program_for_each_call_is_counted(tf, keep_log, make, sets, traces):
 
 
 def test_contents_that_compile_nothing_count_for_nothing(tf, keep_log):
-    keep_log()
     table = tf.constant(rows(9, 2))
     found = xh.decide(lambda ids: tf.gather(table, ids), [np.int32([n]) for n in range(9)], **BRIEF)
     assert [cost.new for cost in found.findings[0].costs.values()] == [1, 1]
@@ -68,7 +66,6 @@ def test_contents_that_compile_nothing_count_for_nothing(tf, keep_log):
 
 @pytest.mark.parametrize(("repeated", "alone"), [(1, 0), (4, 1)])
 def test_few_shapes_are_a_list_and_many_examples_a_sample(tf, keep_log, repeated, alone):
-    keep_log()
     batches = [rows(3)] * 3 * repeated + [rows(4)]
     cost = xh.decide(tf.tanh, batches, **BRIEF).findings[0].costs["XLA"]
     assert (cost.new, cost.alone) == (2, alone)
@@ -244,7 +241,6 @@ def test_where_rounding_moves_most_there_is_no_verdict(tf):
 
 
 def test_pairs_of_a_dataset_are_no_inputs(tf, keep_log):
-    keep_log()
     model = tf.keras.Sequential([tf.keras.Input([3]), tf.keras.layers.Dense(2)])
     pairs = tf.data.Dataset.from_tensor_slices((rows(8, 3), np.arange(8))).batch(4)
     with pytest.raises(ValueError, match="inputs for inputs, _ in batches"):

@@ -22,11 +22,7 @@ def power(x, exponent, mode="fast"):
 
 @pytest.fixture
 def new_log(keep_log):
-    def new():
-        keep_log()
-        return xh.CompilationLog()
-
-    return new
+    return xh.CompilationLog
 
 
 def causes(log):

@@ -73,7 +73,6 @@ def test_a_docstring_begins_with_one_line_and_names_each_field():
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_an_example_gives_what_it_says(name, keep_log):
-    keep_log()
     said = []
     failed, _ = doctest.DocTestRunner().run(EXAMPLES[name], out=said.append)
     assert not failed, "".join(said)

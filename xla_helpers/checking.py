@@ -9,11 +9,13 @@ from .calls import MODES, Call, State
 from .differences import TOLERANCE
 from .errors import check_number, headline
 from .operations import (
+    KNOWN,
     Place,
     compiled_in,
     dropped_checks_in,
     layers_of,
     operations_in,
+    see,
     unsupported_in,
 )
 from .outcomes import Outcome, compare_outcomes, first_calls, random_ops_in
@@ -86,6 +88,12 @@ class Check(Table):
         return not (self.errors or self.differing or self.dropped_checks or self.undecided)
 
     @property
+    def see(self) -> str:
+        """The row of docs/messages.md that is about what was found, in words; "" for none."""
+        said = f"{self.errors.get('XLA')} {self.said}"
+        return next((see(row) for words, row in KNOWN["manual"].items() if words in said), "")
+
+    @property
     def compiled_by(self) -> str:
         """What made XLA run in the graph; "" where it did not."""
         if not ("graph" in self.outcomes and self["graph"].evidence.programs):
@@ -113,10 +121,6 @@ class Check(Table):
             return f"the same to {difference.size:.1g}" if difference.size else "the same"
         return "not compared" if self.undecided else f"differs, {difference}"
 
-    def _why(self, mode):
-        error = self[mode].error
-        return self.against(mode) + (f": {headline(error)}" if error is not None else "")
-
     @property
     def said(self) -> str:
         """What was found, in words."""
@@ -124,7 +128,9 @@ class Check(Table):
         if self.unsupported:
             said = f"XLA does not support {first_of(self.unsupported, 9)}"
         elif self.differing:
-            said = "; ".join(f"{mode}: {self._why(mode)}" for mode in self.differing)
+            why = {mode: f": {headline(error)}" for mode, error in self.errors.items()}
+            found = (f"{mode}: {self.against(mode)}{why.get(mode, '')}" for mode in self.differing)
+            said = "; ".join(found)
         elif self.undecided:
             said = f"not compared: {self.undecided}"
         return said
@@ -141,12 +147,8 @@ class Check(Table):
             "Keras' own `fit` leaves XLA out because of": self.jit_unsupported_layers,
         }
         said_too = [f"{words}: {first_of(found)}." for words, found in notes.items() if found]
-        return (
-            f"{self.function}: {self.said}.",
-            ["", "outcome", f"against {first}"],
-            rows,
-            *said_too,
-        )
+        title, columns = f"{self.function}: {self.said}.", ["", "outcome", f"against {first}"]
+        return title, columns, rows, *said_too, *filter(None, [self.see])
 
 
 def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .checking import Check
 from .comparisons import Comparison, Ratio, process_ratio
+from .operations import see
 from .tables import Table, counted
 from .timing import SHARE
 
@@ -217,6 +218,8 @@ class Decision(Table):
         if paying:
             keep = "An allocator that keeps what is freed, such as tcmalloc, may save them."
             notes.append(f"New memory: {'; '.join(paying)}. {keep}")
+        if self.label == "graph" and any(gain.high < 1 for gain in self.gains.values()):
+            notes.append(see("slower-when-compiled"))
         return list(dict.fromkeys([*notes, *(x for found in self.findings for x in found.notes)]))
 
     def _parts(self):

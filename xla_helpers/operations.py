@@ -56,6 +56,11 @@ class Place:
         return f"{self.operation}{inside}{f' ({self.line})' if self.line else ''}"
 
 
+def see(row: str) -> str:
+    """Words that lead to a row of the manual."""
+    return f"What it means, and what to do: docs/messages.md#{row}"
+
+
 def operations_in(graph, path: str = "") -> Iterator[Operation]:
     """Each operation that a graph can reach, in bodies of loops, branches and functions too."""
     for op in graph.get_operations():

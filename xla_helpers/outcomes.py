@@ -79,9 +79,7 @@ def first_calls(
         state.build(call)
     shared = [call.python for call in calls.values() if call.is_traced]
     traces: dict[str, float | Exception] = {}
-    failed: dict[
-        int, Exception
-    ] = {}  # the first error of a trace of each Python: it may spoil the next
+    failed: dict[int, Exception] = {}  # of a trace of each Python: the first may spoil the next
     for label in sorted(calls, key=lambda x: (not calls[x].is_compiled, not calls[x].is_traced)):
         call = calls[label]
         doing(label)

@@ -181,6 +181,7 @@ class Study:
             told = dict.fromkeys(x for one in self.checks.values() for x in getattr(one, name))
             if told:
                 yield f"{words}: {first_of(told)}."
+        yield from dict.fromkeys(one.see for one in self.checks.values() if one.see)
 
     def _evidence(self):
         raced = {x: "yes" if x in self.races else "no" for x in self.shapes}

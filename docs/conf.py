@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 project = html_title = "XLA for TensorFlow, in notebooks"
 (copyright,) = re.findall(r"Copyright \(c\) (.+)", (ROOT / "LICENSE").read_text(encoding="utf-8"))
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
 root_doc = "README"
 include_patterns = ["README.md", "CONTRIBUTING.md", "notebooks/*.ipynb", "docs/*"]
 nb_execution_mode = "off"
@@ -20,10 +20,15 @@ highlight_language = "none"
 default_role = "py:obj"
 add_module_names = False
 autodoc_class_signature = "separated"
-autodoc_default_options = {"exclude-members": "__init__"}  # results are made by functions
+autodoc_default_options = {"exclude-members": "__init__, __new__"}  # results are made by functions
 autodoc_preserve_defaults = True
+autodoc_typehints = "description"  # beside the words about a parameter
+autodoc_typehints_description_target = "documented"
+python_use_unqualified_type_names = True
 napoleon_numpy_docstring = False  # Google style alone
 napoleon_use_ivar = True  # attributes as one list
+napoleon_use_rtype = False  # types are in the code, and "Returns" is prose
+toc_object_entries_show_parents = "hide"  # methods stand below their class
 html_theme = "furo"
 html_copy_source = html_use_index = html_domain_indices = False
 html_static_path = ["site.css"]
@@ -47,6 +52,8 @@ def for_the_site(app, name, source):
     """Fold as JupyterLab does, link as GitHub does, and list what stands elsewhere."""
     if name == "README":
         source[0] += contents(source[0], app.env.found_docs - {name})
+    if name == "docs/reference":
+        source[0] = re.sub(r"(?m)^---+\n\n((?:\.\. auto.+\n(?: .+\n)*)+)", summary, source[0])
     if not name.startswith("notebooks/"):
         source[0] = link(source[0])
         return
@@ -85,3 +92,10 @@ def contents(readme, pages):
     parts[part] += sorted(pages)
     tree = "\n```{{toctree}}\n:hidden:\n:caption: {}\n\n{}\n```\n"
     return "".join(tree.format(part, "\n".join(lines)) for part, lines in parts.items())
+
+
+def summary(found):
+    """Below a heading of the reference: a table of what the section describes."""
+    names = re.findall(r":: (?:xla_helpers\.)?(.+)", found[1])
+    table = ["\n.. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in names)]
+    return found[0].replace(found[1], "\n".join([*table, "", found[1]]))

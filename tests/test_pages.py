@@ -141,9 +141,10 @@ def test_a_notebook_keeps_its_folds(site):
         assert 'id="set-up"' in text
 
 
-def test_the_reference_holds_every_public_name(site):
+def test_the_reference_holds_every_public_name_and_lists_it(site):
     text = (site / "docs/reference.html").read_text()
     assert set(re.findall(r'id="xla_helpers\.(\w+)"', text)) == set(xh.__all__)
+    assert set(re.findall(r'<td><p><a [^>]+#xla_helpers\.(\w+)"', text)) >= set(xh.__all__)
 
 
 def report(folder, *places):

@@ -2,11 +2,14 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 from myst_parser.slugs import github_slugify
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+from tools.folds import folded  # noqa: E402
 
 project = html_title = "XLA for TensorFlow, in notebooks"
 (copyright,) = re.findall(r"Copyright \(c\) (.+)", (ROOT / "LICENSE").read_text(encoding="utf-8"))
@@ -58,13 +61,8 @@ def for_the_site(app, name, source):
         source[0] = link(source[0])
         return
     notebook = json.loads(source[0])
-    notebook["cells"] = [cell for cell in notebook["cells"] if cell["id"] != "colab"]
+    notebook["cells"] = list(folded(cell for cell in notebook["cells"] if cell["id"] != "colab"))
     for cell in notebook["cells"]:
-        if cell["metadata"].get("jupyter", {}).get("source_hidden"):
-            cell["metadata"].setdefault("tags", []).append("hide-input")
-        for output in cell.get("outputs", []):
-            if alt := output.get("metadata", {}).get("image/png", {}).get("alt"):
-                cell["metadata"]["mystnb"] = {"image": {"alt": alt}}
         if cell["cell_type"] == "markdown":
             cell["source"] = link("".join(cell["source"]))
     source[0] = json.dumps(notebook)

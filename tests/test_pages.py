@@ -134,11 +134,13 @@ def test_the_side_bar_holds_the_parts_of_the_readme_and_numbers(site):
     assert [number for _, number in listed if number] == [path.stem[:2] for path in NOTEBOOKS]
 
 
-def test_a_notebook_keeps_its_folds(site):
+def test_a_notebook_folds_what_came_out_and_names_its_folds(site):
     for path in NOTEBOOKS:
         text = (site / f"notebooks/{path.stem}.html").read_text()
-        assert "google.colab" not in text and "hide-input" in text
-        assert 'id="set-up"' in text
+        assert "google.colab" not in text and 'id="set-up"' in text
+        assert {"Check of exercise 1", "Solution 2"} <= set(re.findall("<summary>(.+?)</", text))
+        for guess in text.split("Guess before you run.</strong>")[1:]:
+            assert "cell_output" not in guess.split("class='came-out'")[0], path
 
 
 def test_the_reference_holds_every_public_name_and_lists_it(site):

@@ -53,9 +53,10 @@ report: set-up ## one page: this machine beside others (RESULTS="here there")
 	$(CONVERT) --to html --template page --no-input build/report.ipynb
 	echo "open build/report.html"
 
+# Every page is read anew (-E): Sphinx would not see that conf.py treats it otherwise.
 site: set-up ## build the site from the committed outputs into build/site
 	rm -rf build/site
-	$(BIN)/python -m sphinx -qW -j auto -c docs -d build/doctrees . build/site
+	$(BIN)/python -m sphinx -qEW -j auto -c docs -d build/doctrees . build/site
 	cp build/site/README.html build/site/index.html
 	echo "open build/site/index.html"
 

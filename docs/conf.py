@@ -1,46 +1,50 @@
 """The site: README, notebooks with their committed outputs, pages of docs/, the reference."""
 
 import json
+import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))  # for conf.anchor
+from myst_parser.slugs import github_slugify
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+from tools.folds import folded  # noqa: E402
 
 project = html_title = "XLA for TensorFlow, in notebooks"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+(copyright,) = re.findall(r"Copyright \(c\) (.+)", (ROOT / "LICENSE").read_text(encoding="utf-8"))
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
 root_doc = "README"
 include_patterns = ["README.md", "CONTRIBUTING.md", "notebooks/*.ipynb", "docs/*"]
 nb_execution_mode = "off"
 nb_render_markdown_format = "myst"  # outputs that are Markdown may hold tables
 myst_heading_anchors = 3
-myst_heading_slug_func = "conf.anchor"
 highlight_language = "none"
 default_role = "py:obj"
 add_module_names = False
 autodoc_class_signature = "separated"
-autodoc_default_options = {"exclude-members": "__init__"}  # results are made by functions
+autodoc_default_options = {"exclude-members": "__init__, __new__"}  # results are made by functions
 autodoc_preserve_defaults = True
+autodoc_typehints = "description"  # beside the words about a parameter
+autodoc_typehints_description_target = "documented"
+python_use_unqualified_type_names = True
 napoleon_numpy_docstring = False  # Google style alone
 napoleon_use_ivar = True  # attributes as one list
+napoleon_use_rtype = False  # types are in the code, and "Returns" is prose
+toc_object_entries_show_parents = "hide"  # methods stand below their class
 html_theme = "furo"
 html_copy_source = html_use_index = html_domain_indices = False
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
 
-CONTENTS = """
-```{toctree}
-:hidden:
-:glob:
-notebooks/*
-docs/*
-CONTRIBUTING
-```
-"""
-
-
-def anchor(heading):
-    """As JupyterLab and GitHub name the heading of a notebook."""
-    return heading.replace(" ", "-")
+# The side bar below the parts of the README. A page that no group names goes into the last one.
+GROUPS = {
+    "Look up": ["docs/topics", "docs/messages", "docs/glossary", "docs/reference"],
+    "For teachers": ["docs/workshop"],
+    "About the numbers": ["docs/measurements", "docs/bench"],
+    "Elsewhere": ["docs/gpu", "docs/cluster", "docs/versions"],
+    "The project": [],
+}
 
 
 def setup(app):
@@ -48,17 +52,48 @@ def setup(app):
 
 
 def for_the_site(app, name, source):
-    """Add the side bar's list to the README; in notebooks, fold and describe as JupyterLab does."""
+    """Fold as JupyterLab does, link as GitHub does, and list what stands elsewhere."""
     if name == "README":
-        source[0] += CONTENTS
+        source[0] += contents(source[0], app.env.found_docs - {name})
+    if name == "docs/reference":
+        source[0] = re.sub(r"(?m)^---+\n\n((?:\.\. auto.+\n(?: .+\n)*)+)", summary, source[0])
     if not name.startswith("notebooks/"):
+        source[0] = link(source[0])
         return
     notebook = json.loads(source[0])
-    notebook["cells"] = [cell for cell in notebook["cells"] if cell["id"] != "colab"]
+    notebook["cells"] = list(folded(cell for cell in notebook["cells"] if cell["id"] != "colab"))
     for cell in notebook["cells"]:
-        if cell["metadata"].get("jupyter", {}).get("source_hidden"):
-            cell["metadata"].setdefault("tags", []).append("hide-input")
-        for output in cell.get("outputs", []):
-            if alt := output.get("metadata", {}).get("image/png", {}).get("alt"):
-                cell["metadata"]["mystnb"] = {"image": {"alt": alt}}
+        if cell["cell_type"] == "markdown":
+            cell["source"] = link("".join(cell["source"]))
     source[0] = json.dumps(notebook)
+
+
+def link(text):
+    """Links to headings: JupyterLab keeps capitals and commas, GitHub and this site do not."""
+    place = r"(\]\((?!\w+:)[^)\s#]*#)([^)\s]+)"
+    return re.sub(place, lambda found: found[1] + github_slugify(found[2]), text)
+
+
+def contents(readme, pages):
+    """The side bar: the parts and notebooks of the README's table, then groups of other pages."""
+    parts = {}
+    row = r"(?m)^\| (\d*) ?\| (?:\*\*([^|]+)\*\*|\[([^|]+)\]\(([^|]+)\.ipynb\)) \|"
+    for number, part, title, page in re.findall(row, readme):
+        if part:
+            lines = parts[part] = []
+        else:
+            lines.append(f"{number} {title} <{page}>")
+            pages.discard(page)
+    for part, named in GROUPS.items():
+        parts[part] = [page for page in named if page in pages]
+        pages -= {*named}
+    parts[part] += sorted(pages)
+    tree = "\n```{{toctree}}\n:hidden:\n:caption: {}\n\n{}\n```\n"
+    return "".join(tree.format(part, "\n".join(lines)) for part, lines in parts.items())
+
+
+def summary(found):
+    """Below a heading of the reference: a table of what the section describes."""
+    names = re.findall(r":: (?:xla_helpers\.)?(.+)", found[1])
+    table = ["\n.. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in names)]
+    return found[0].replace(found[1], "\n".join([*table, "", found[1]]))

@@ -101,6 +101,14 @@ return [...document.querySelectorAll("article *, #notebook *, body > :is(p, h1, 
   .filter(part => part.getBoundingClientRect().right > wide + 1)
   .map(part => part.tagName + " " + part.textContent.slice(0, 60))"""
 
+OPEN = "document.querySelectorAll('details').forEach(fold => { fold.open = true; })"
+CUT = """
+const box = cell => { const all = document.createRange(); all.selectNodeContents(cell);
+  return all.getBoundingClientRect(); };
+return [...document.querySelectorAll("td + td, th + th, .stream pre")].filter(part =>
+  part.tagName == "PRE" ? part.scrollWidth > part.clientWidth + 1 : part.textContent.trim() &&
+  box(part).left < box(part.previousElementSibling).right + 8).map(part => part.textContent)"""
+
 
 def check_page(browser):
     """No error, no other host, every picture there and described, no text cut off."""
@@ -116,7 +124,9 @@ def check_page(browser):
 @pytest.mark.parametrize("page", [*PAGES, *(f"site/notebooks/{name}.html" for name in NAMES)])
 def test_a_page_is_complete_in_every_look(browser, address, page, look):
     visit(browser, f"{address}/{page}", look)
+    browser.execute_script(OPEN)
     check_page(browser)
+    assert browser.execute_script(CUT) == []
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -126,12 +126,27 @@ def test_the_site_has_every_page_and_fetches_nothing(site):
         assert targets and all(target.resolve().exists() for target in targets), name
 
 
-def test_a_notebook_keeps_its_folds_and_the_reference_holds_every_public_name(site):
-    text = (site / "notebooks/01_fuse_a_computation.html").read_text()
-    assert "google.colab" not in text and "hide-input" in text
-    assert 'id="Set-up"' in text  # an anchor as JupyterLab and GitHub make it
+def test_the_side_bar_holds_the_parts_of_the_readme_and_numbers(site):
+    text = (site / "README.html").read_text()
+    parts = re.findall(r"(?m)^\| \| \*\*(.+?)\*\*", (ROOT / "README.md").read_text())
+    listed = re.findall(r'caption-text">([^<]+)|class="toctree-l1"><a [^>]+>(\d\d)? ?', text)
+    assert len(parts) == 5 and [part for part, _ in listed if part][:5] == parts
+    assert [number for _, number in listed if number] == [path.stem[:2] for path in NOTEBOOKS]
+
+
+def test_a_notebook_folds_what_came_out_and_names_its_folds(site):
+    for path in NOTEBOOKS:
+        text = (site / f"notebooks/{path.stem}.html").read_text()
+        assert "google.colab" not in text and 'id="set-up"' in text
+        assert {"Check of exercise 1", "Solution 2"} <= set(re.findall("<summary>(.+?)</", text))
+        for guess in text.split("Guess before you run.</strong>")[1:]:
+            assert "cell_output" not in guess.split("class='came-out'")[0], path
+
+
+def test_the_reference_holds_every_public_name_and_lists_it(site):
     text = (site / "docs/reference.html").read_text()
     assert set(re.findall(r'id="xla_helpers\.(\w+)"', text)) == set(xh.__all__)
+    assert set(re.findall(r'<td><p><a [^>]+#xla_helpers\.(\w+)"', text)) >= set(xh.__all__)
 
 
 def report(folder, *places):

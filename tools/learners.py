@@ -2,6 +2,8 @@
 
 from nbconvert.preprocessors import Preprocessor
 
+CAME_OUT = "What came out"
+
 
 class Fold(Preprocessor):
     """Fold each cell tagged `answer`: code as JupyterLab does, prose below a line to click on."""
@@ -12,8 +14,8 @@ class Fold(Preprocessor):
             return cell, resources
         if cell.cell_type == "code":
             cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
-            cell.source = f"# What came out\n{cell.source}"  # the line that stays in sight
+            cell.source = f"# {CAME_OUT}\n{cell.source}"  # the line that stays in sight
         else:
-            opens = "<details><summary>What came out</summary>"
+            opens = f"<details><summary>{CAME_OUT}</summary>"
             cell.source = f"{opens}\n\n{cell.source}\n\n</details>"
         return cell, resources

@@ -86,7 +86,7 @@ lint: set-up ## check the style of code and notebooks, and the helpers' types
 	$(BIN)/python -m mypy
 
 LOCK := --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
-  --no-emit-package tensorflow-text --extra notebooks --extra test --extra site pyproject.toml
+  --extra notebooks --extra test --extra site pyproject.toml
 
 # The second lock holds the pins of the first one, and NVIDIA's packages.
 lock: set-up ## write requirements.txt and requirements-cuda.txt anew from pyproject.toml

@@ -85,14 +85,16 @@ lint: set-up ## check the style of code and notebooks, and the helpers' types
 	$(BIN)/ruff format --check
 	$(BIN)/python -m mypy
 
-LOCK := --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
+LOCK := --quiet --universal --python-version 3.11 --upgrade --custom-compile-command "make lock" \
   --extra notebooks --extra test --extra site pyproject.toml
+AS_BEFORE := --constraint requirements.txt --no-annotate
 
-# The second lock holds the pins of the first one, and NVIDIA's packages.
-lock: set-up ## write requirements.txt and requirements-cuda.txt anew from pyproject.toml
-	$(BIN)/uv pip compile $(LOCK) --upgrade --output-file requirements.txt
-	$(BIN)/uv pip compile $(LOCK) --upgrade --constraint requirements.txt --no-annotate \
-	  --extra cuda --output-file requirements-cuda.txt
+# All hold the pins of the first: the second without hashes, for conda; the third with NVIDIA's.
+lock: set-up ## write requirements.txt, constraints.txt and requirements-cuda.txt anew
+	$(BIN)/uv pip compile $(LOCK) --generate-hashes --output-file requirements.txt
+	$(BIN)/uv pip compile $(LOCK) $(AS_BEFORE) --output-file constraints.txt
+	$(BIN)/uv pip compile $(LOCK) --generate-hashes $(AS_BEFORE) --extra cuda \
+	  --output-file requirements-cuda.txt
 
 address: set-up ## write the repository's address everywhere (REPO=owner/name)
 	$(BIN)/python tools/address.py "$$REPO"

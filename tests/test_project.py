@@ -137,13 +137,13 @@ def test_the_package_replaces_nothing_on_colab():
     assert "tf-keras" not in {requirement.name for requirement in CORE}
 
 
-def test_conda_installs_the_lock_and_then_the_package():
+def test_conda_installs_the_package_with_the_lock_s_versions_in_one_command():
     *_, last = yaml.safe_load(read("environment.yml"))["dependencies"]
-    assert last == {"pip": ["-r requirements.txt"]}
-    commands = re.findall(r"(?m)^# (\S*\s?conda .*)$", read("environment.yml"))
-    assert commands[0].startswith("PIP_NO_DEPS=1 ")  # the lock lacks a package that one asks for
-    assert "pip install --no-deps --no-build-isolation --editable ." in commands[1]
-    assert all(command in read("README.md") + read("docs/gpu.md") for command in commands)
+    assert last == {"pip": ["--constraint constraints.txt", "-e .[notebooks,test]"]}
+    pins = re.findall(r"(?m)^\w.*$", read("constraints.txt"))
+    assert list(map(Requirement, pins)) == LOCK
+    command, more = re.findall(r"(?m)^# (conda .*)$", read("environment.yml"))
+    assert f"\n{command}\n```" in read("README.md") and f"`{more}`" in read("docs/gpu.md")
 
 
 def test_binder_builds_from_its_own_folder_and_installs_as_make_does(tmp_path):

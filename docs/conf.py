@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for conf.anchor
 project = html_title = "XLA for TensorFlow, in notebooks"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "README"
-include_patterns = ["README.md", "CONTRIBUTING.md", "notebooks/*.ipynb", "docs/*"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "notebooks/*.ipynb", "docs/*"]
 nb_execution_mode = "off"
 nb_render_markdown_format = "myst"  # outputs that are Markdown may hold tables
 myst_heading_anchors = 3
@@ -34,6 +34,7 @@ CONTENTS = """
 notebooks/*
 docs/*
 CONTRIBUTING
+CHANGELOG
 ```
 """
 

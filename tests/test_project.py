@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tokenize
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ BUILD = [Requirement(line) for line in TOML["build-system"]["requires"]]
 LOCK = [Requirement(pin) for pin in re.findall(r"(?m)^\w.*(?= \\$)", read("requirements.txt"))]
 WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github/workflows").glob("*.yml"))}
 JOBS = {name: yaml.safe_load(read(path))["jobs"] for name, path in WORKFLOWS.items()}
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 
 # What stock Colab holds besides tools/colab.txt: at least this.
 COLAB_AT_LEAST = {"lazy-loader": "0.4", "networkx": "3.2", "platformdirs": "4.2", "tabulate": "0.9"}
@@ -137,6 +139,39 @@ def test_the_package_replaces_nothing_on_colab():
     assert "tf-keras" not in {requirement.name for requirement in CORE}
 
 
+def test_the_release_has_one_version_and_one_title():
+    citation = yaml.safe_load(read("CITATION.cff"))
+    assert citation["version"] == PROJECT["version"] and citation["license"] == PROJECT["license"]
+    assert f"\n## [{PROJECT['version']}]" in read("CHANGELOG.md")
+    assert citation["authors"] == PROJECT["authors"]
+    assert read("README.md").startswith(f"# {citation['title']}\n")
+    assert f'project = html_title = "{citation["title"]}"\n' in read("docs/conf.py")
+
+
+def test_the_wheel_holds_every_file_of_the_package_and_no_other(tmp_path):
+    shutil.copytree(ROOT / "xla_helpers", tmp_path / "xla_helpers")
+    for name in ("pyproject.toml", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    command = [
+        sys.executable,
+        "-m",
+        "uv",
+        "build",
+        "--quiet",
+        "--offline",
+        "--wheel",
+        "--no-build-isolation",
+    ]
+    subprocess.run([*command, "--python", sys.executable, "."], cwd=tmp_path, check=True)
+    names = zipfile.ZipFile(*tmp_path.glob("dist/*.whl")).namelist()
+    files = [path for path in ROOT.glob("xla_helpers/**/*") if path.is_file()]
+    there = {str(x.relative_to(ROOT)) for x in files if x.parent.name != "__pycache__"}
+    assert {name for name in names if ".dist-info/" not in name} == there
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+    # An index shows this text, where no file stands beside it.
+    assert not re.search(r"\]\((?!https:)|<img", PROJECT["readme"]["text"])
+
+
 def test_conda_installs_the_package_with_the_lock_s_versions_in_one_command():
     *_, last = yaml.safe_load(read("environment.yml"))["dependencies"]
     assert last == {"pip": ["--constraint constraints.txt", "-e .[notebooks,test]"]}
@@ -162,13 +197,19 @@ def test_binder_builds_from_its_own_folder_and_installs_as_make_does(tmp_path):
     assert "pip install --no-cache-dir --no-deps --no-build-isolation -e ." in script
 
 
-def test_the_workflows_are_valid_and_run_what_a_reader_can():
-    command = [sys.executable, "-m", "check_jsonschema"]
-    command += ["--builtin-schema", "vendor.github-workflows", *map(str, WORKFLOWS.values())]
-    done = subprocess.run(command, capture_output=True, text=True)
+@pytest.mark.parametrize("kind", ["github-workflows", "dependabot"])
+def test_the_files_for_github_are_valid(kind):
+    files = WORKFLOWS.values() if kind == "github-workflows" else [".github/dependabot.yml"]
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{kind}"]
+    done = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_workflows_run_what_a_reader_can_with_actions_that_nobody_can_move():
     steps = [step for jobs in JOBS.values() for job in jobs.values() for step in job["steps"]]
     ran = "\n".join(step.get("run", "") for step in steps)
+    used = re.findall(r"uses: (.*)", "".join(map(read, WORKFLOWS.values())))
+    assert used and all(re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", action) for action in used)
     assert all(command in ran for command in (".ci/run", "make run", ".venv/bin/nox"))
     for script in (ROOT / "binder/postBuild", ROOT / ".ci/run", ROOT / "tools/set-up"):
         assert os.access(script, os.X_OK) and not script.is_symlink()
@@ -176,12 +217,40 @@ def test_the_workflows_are_valid_and_run_what_a_reader_can():
     assert notebooks and all(list(ROOT.glob(name)) for name in notebooks)
 
 
-def test_only_the_job_that_opens_an_issue_may_write():
+def test_every_notebook_is_in_one_shard():
+    job = JOBS["test"]["notebooks"]
+    assert job["steps"][-1]["run"].endswith(" notebooks/${{ matrix.shard }}_*.ipynb")
+    shards = [f"notebooks/{shard}_*.ipynb" for shard in job["strategy"]["matrix"]["shard"]]
+    assert sorted(path for shard in shards for path in ROOT.glob(shard)) == NOTEBOOKS
+
+
+def test_one_job_may_write_issues_and_one_the_site_after_a_push_to_main():
+    writers = {"report": {"issues": "write"}, "site": {"pages": "write", "id-token": "write"}}
     for workflow, path in WORKFLOWS.items():
         assert yaml.safe_load(read(path))["permissions"] == {"contents": "read"}
         for name, job in JOBS[workflow].items():
-            more = {"contents": "read", "issues": "write"} if name == "report" else None
+            more = {"contents": "read"} | writers[name] if name in writers else None
             assert job.get("permissions") == more
+    assert yaml.safe_load(read(WORKFLOWS["test"]))[True]["push"] == {"branches": ["main"]}
+    assert JOBS["test"]["site"]["if"] == "${{ github.event_name == 'push' }}"
+
+
+@pytest.mark.parametrize(
+    ("passed", "open_issue", "told"),
+    [
+        ("true", "", []),
+        ("true", "7", ["issue close 7 --comment Passed: RUN"]),
+        ("false", "7", ["issue comment 7 --body Failed again: RUN"]),
+        ("false", "", ["issue create --title The weekly run fails --body Failed: RUN"]),
+    ],
+)
+def test_weeks_that_fail_have_one_issue_until_one_passes(tmp_path, passed, open_issue, told):
+    (tmp_path / "gh").write_text(f'#!/bin/sh\n[ $2 = list ] && echo "{open_issue}" || echo "$*"\n')
+    (tmp_path / "gh").chmod(0o755)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PASSED": passed, "RUN": "RUN"}
+    (step,) = JOBS["weekly"]["report"]["steps"]
+    done = subprocess.run(["bash", "-ec", step["run"]], env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()) == (0, told), done.stderr
 
 
 def test_make_lists_every_command_and_each_sets_up_first():

@@ -69,6 +69,8 @@ SLIDES := --to slides --template deck \
 workshop: set-up ## write learner copies and slides into build/workshop, once
 	test ! -e build/workshop || { echo "workshop: build/workshop is there, perhaps with answers" \
 	  "in it; move it away first" >&2; exit 1; }
+	! grep -q 'github.com/OWNER/' pyproject.toml || echo "workshop: no address is written yet" \
+	  "(make address), so no copy will run on Colab" >&2
 	rm -rf build/workshop.part
 	$(CONVERT) $(LEARNERS) --output-dir build/workshop.part/notebooks notebooks/*.ipynb
 	$(CONVERT) $(SLIDES) --output-dir build/workshop.part/slides notebooks/*.ipynb
@@ -96,7 +98,7 @@ lock: set-up ## write requirements.txt, constraints.txt and requirements-cuda.tx
 	$(BIN)/uv pip compile $(LOCK) --generate-hashes $(AS_BEFORE) --extra cuda \
 	  --output-file requirements-cuda.txt
 
-address: set-up ## write the repository's address everywhere (REPO=owner/name)
+address: set-up ## write the repository's address everywhere (REPO=owner/name, or git's origin)
 	$(BIN)/python tools/address.py "$$REPO"
 
 checkpoint: set-up ## train the small GPT-2 that ships (PARAMS="--steps 20 build/tiny-gpt2")

@@ -283,36 +283,51 @@ def test_what_a_kernel_leaves_in_its_temporary_folder_goes_with_the_run(tmp_path
 # The address
 
 
-def test_every_link_to_this_project_carries_its_address():
+def test_links_to_this_project_carry_its_address_and_the_readme_has_none_without():
     address = PROJECT["urls"]["Repository"].removeprefix("https://github.com/")
-    link = r"(?:google\.com/github|mybinder\.org/v2/gh|git\+https://github\.com)/([\w-]+/[\w.-]+)"
-    files = [path for kind in ("notebooks/*", "docs/*.md", "*.md") for path in ROOT.glob(kind)]
-    found = {path.name: set(re.findall(link, read(path))) for path in files if path.is_file()}
-    assert len(found) > 20 and found["README.md"] == set().union(*found.values()) == {address}
+    link = r"(?:google\.com/github|mybinder\.org/v2/gh|clone https://github\.com)/([\w-]+/[\w.-]+)"
+    for path in NOTEBOOKS:
+        assert (
+            f'"    %pip install -q \\"transformers<5\\" git+https://github.com/{address}"'
+            in read(path)
+        )
+    assert set(re.findall(link, read("README.md"))) == {address} - {PLACEHOLDER}
 
 
 def test_an_address_reaches_every_link_and_nothing_else(tmp_path):
-    for name in ("tools", "notebooks", "docs"):
+    for name in ("tools", "notebooks"):
         (tmp_path / name).mkdir()
     notebook = "notebooks/01_fuse_a_computation.ipynb"
     for name in ("tools/address.py", "README.md", "pyproject.toml", notebook):
         shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "docs/other.md").write_text(f"github.com/{PLACEHOLDER}-two")
+    (tmp_path / "notebooks/other.ipynb").write_text(f"github.com/{PLACEHOLDER}-two")
+    git = ["git", "-C", tmp_path]
+    subprocess.run([*git, "init", "--quiet"], check=True)
 
-    def write(address):
-        command = [sys.executable, tmp_path / "tools/address.py", address]
-        return subprocess.run(command, capture_output=True).returncode
+    def write(*address):
+        command = [sys.executable, tmp_path / "tools/address.py", *address]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.stderr.count("\n") == (done.returncode == 2)
+        return done.returncode
 
     def texts():
-        return {path.name: path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.*")}
+        files = [*tmp_path.glob("[!.]*"), *tmp_path.glob("notebooks/*")]
+        return {path.name: path.read_text(encoding="utf-8") for path in files if path.is_file()}
 
+    assert write(PLACEHOLDER) == 0
     before = texts()
-    for wrong in ("", "me", "me/notes.git", "me/no tes", "https://github.com/me/notes"):
+    for wrong in ("", "me", "me/no tes", "https://example.org/me/notes", "-x/../y"):
         assert write(wrong) == 2
-    assert texts() == before
-    assert write("me/notes") == write("you/n.b") == 0
-    readme = texts()["README.md"]
+    assert texts() == before and "OWNER/" not in before["README.md"]
+    for origin in ("https://github.com/me/notes.git", "ssh://git@github.com/me/notes/"):
+        assert write(origin) == 0
+    subprocess.run([*git, "remote", "add", "origin", "git@github.com:you/n.b.git"], check=True)
+    assert write() == 0
+    after = texts()
+    readme = after["README.md"]
     assert "OWNER/" not in readme and "me/notes" not in readme
-    assert "git clone https://github.com/you/n.b xla\ncd xla\n" in readme
-    assert texts()["other.md"] == before["other.md"]
+    assert "`git clone https://github.com/you/n.b xla`" in readme
+    assert f"google.com/github/you/n.b/blob/main/{notebook})" in readme
+    assert 'github.com/you/n.b"' in after["01_fuse_a_computation.ipynb"]
+    assert after["other.ipynb"] == before["other.ipynb"]
     assert write(PLACEHOLDER) == 0 and texts() == before

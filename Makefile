@@ -70,6 +70,8 @@ SLIDES := --to slides --template deck \
 workshop: set-up ## write learner copies and slides into build/workshop, once
 	test ! -e build/workshop || { echo "workshop: build/workshop is there, perhaps with answers" \
 	  "in it; move it away first" >&2; exit 1; }
+	! grep -q 'github.com/OWNER/' pyproject.toml || echo "workshop: no address is written yet" \
+	  "(make address), so no copy will run on Colab" >&2
 	rm -rf build/workshop.part
 	$(CONVERT) $(LEARNERS) --output-dir build/workshop.part/notebooks notebooks/*.ipynb
 	$(CONVERT) $(SLIDES) --output-dir build/workshop.part/slides notebooks/*.ipynb
@@ -86,16 +88,18 @@ lint: set-up ## check the style of code and notebooks, and the helpers' types
 	$(BIN)/ruff format --check
 	$(BIN)/python -m mypy
 
-LOCK := --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock" \
-  --no-emit-package tensorflow-text --extra notebooks --extra test --extra site pyproject.toml
+LOCK := --quiet --universal --python-version 3.11 --upgrade --custom-compile-command "make lock" \
+  --extra notebooks --extra test --extra site pyproject.toml
+AS_BEFORE := --constraint requirements.txt --no-annotate
 
-# The second lock holds the pins of the first one, and NVIDIA's packages.
-lock: set-up ## write requirements.txt and requirements-cuda.txt anew from pyproject.toml
-	$(BIN)/uv pip compile $(LOCK) --upgrade --output-file requirements.txt
-	$(BIN)/uv pip compile $(LOCK) --upgrade --constraint requirements.txt --no-annotate \
-	  --extra cuda --output-file requirements-cuda.txt
+# All hold the pins of the first: the second without hashes, for conda; the third with NVIDIA's.
+lock: set-up ## write requirements.txt, constraints.txt and requirements-cuda.txt anew
+	$(BIN)/uv pip compile $(LOCK) --generate-hashes --output-file requirements.txt
+	$(BIN)/uv pip compile $(LOCK) $(AS_BEFORE) --output-file constraints.txt
+	$(BIN)/uv pip compile $(LOCK) --generate-hashes $(AS_BEFORE) --extra cuda \
+	  --output-file requirements-cuda.txt
 
-address: set-up ## write the repository's address everywhere (REPO=owner/name)
+address: set-up ## write the repository's address everywhere (REPO=owner/name, or git's origin)
 	$(BIN)/python tools/address.py "$$REPO"
 
 checkpoint: set-up ## train the small GPT-2 that ships (PARAMS="--steps 20 build/tiny-gpt2")

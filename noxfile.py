@@ -59,5 +59,5 @@ def colab(session):
     session.env["GIT_CONFIG_COUNT"] = "1"
     session.env["GIT_CONFIG_KEY_0"] = f"url.{Path.cwd()}.insteadOf"
     session.env["GIT_CONFIG_VALUE_0"] = address
-    for notebook in session.posargs or KINDS:
+    for notebook in session.posargs or [*KINDS, *glob("notebooks/16_*.ipynb")]:  # KerasHub besides
         session.run("papermill", notebook, os.devnull, "--cwd", "notebooks", "--no-progress-bar")

@@ -15,7 +15,7 @@ project = html_title = "XLA for TensorFlow, in notebooks"
 (copyright,) = re.findall(r"Copyright \(c\) (.+)", (ROOT / "LICENSE").read_text(encoding="utf-8"))
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
 root_doc = "README"
-include_patterns = ["README.md", "CONTRIBUTING.md", "notebooks/*.ipynb", "docs/*"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "notebooks/*.ipynb", "docs/*"]
 nb_execution_mode = "off"
 nb_render_markdown_format = "myst"  # outputs that are Markdown may hold tables
 myst_heading_anchors = 3

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tokenize
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ BUILD = [Requirement(line) for line in TOML["build-system"]["requires"]]
 LOCK = [Requirement(pin) for pin in re.findall(r"(?m)^\w.*(?= \\$)", read("requirements.txt"))]
 WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github/workflows").glob("*.yml"))}
 JOBS = {name: yaml.safe_load(read(path))["jobs"] for name, path in WORKFLOWS.items()}
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 
 # What stock Colab holds besides tools/colab.txt: at least this.
 COLAB_AT_LEAST = {"lazy-loader": "0.4", "networkx": "3.2", "platformdirs": "4.2", "tabulate": "0.9"}
@@ -137,13 +139,46 @@ def test_the_package_replaces_nothing_on_colab():
     assert "tf-keras" not in {requirement.name for requirement in CORE}
 
 
-def test_conda_installs_the_lock_and_then_the_package():
+def test_the_release_has_one_version_and_one_title():
+    citation = yaml.safe_load(read("CITATION.cff"))
+    assert citation["version"] == PROJECT["version"] and citation["license"] == PROJECT["license"]
+    assert f"\n## [{PROJECT['version']}]" in read("CHANGELOG.md")
+    assert citation["authors"] == PROJECT["authors"]
+    assert read("README.md").startswith(f"# {citation['title']}\n")
+    assert f'project = html_title = "{citation["title"]}"\n' in read("docs/conf.py")
+
+
+def test_the_wheel_holds_every_file_of_the_package_and_no_other(tmp_path):
+    shutil.copytree(ROOT / "xla_helpers", tmp_path / "xla_helpers")
+    for name in ("pyproject.toml", "LICENSE"):
+        shutil.copy(ROOT / name, tmp_path)
+    command = [
+        sys.executable,
+        "-m",
+        "uv",
+        "build",
+        "--quiet",
+        "--offline",
+        "--wheel",
+        "--no-build-isolation",
+    ]
+    subprocess.run([*command, "--python", sys.executable, "."], cwd=tmp_path, check=True)
+    names = zipfile.ZipFile(*tmp_path.glob("dist/*.whl")).namelist()
+    files = [path for path in ROOT.glob("xla_helpers/**/*") if path.is_file()]
+    there = {str(x.relative_to(ROOT)) for x in files if x.parent.name != "__pycache__"}
+    assert {name for name in names if ".dist-info/" not in name} == there
+    assert any(name.endswith("/licenses/LICENSE") for name in names)
+    # An index shows this text, where no file stands beside it.
+    assert not re.search(r"\]\((?!https:)|<img", PROJECT["readme"]["text"])
+
+
+def test_conda_installs_the_package_with_the_lock_s_versions_in_one_command():
     *_, last = yaml.safe_load(read("environment.yml"))["dependencies"]
-    assert last == {"pip": ["-r requirements.txt"]}
-    commands = re.findall(r"(?m)^# (\S*\s?conda .*)$", read("environment.yml"))
-    assert commands[0].startswith("PIP_NO_DEPS=1 ")  # the lock lacks a package that one asks for
-    assert "pip install --no-deps --no-build-isolation --editable ." in commands[1]
-    assert all(command in read("README.md") + read("docs/gpu.md") for command in commands)
+    assert last == {"pip": ["--constraint constraints.txt", "-e .[notebooks,test]"]}
+    pins = re.findall(r"(?m)^\w.*$", read("constraints.txt"))
+    assert list(map(Requirement, pins)) == LOCK
+    command, more = re.findall(r"(?m)^# (conda .*)$", read("environment.yml"))
+    assert f"\n{command}\n```" in read("README.md") and f"`{more}`" in read("docs/gpu.md")
 
 
 def test_binder_builds_from_its_own_folder_and_installs_as_make_does(tmp_path):
@@ -162,13 +197,19 @@ def test_binder_builds_from_its_own_folder_and_installs_as_make_does(tmp_path):
     assert "pip install --no-cache-dir --no-deps --no-build-isolation -e ." in script
 
 
-def test_the_workflows_are_valid_and_run_what_a_reader_can():
-    command = [sys.executable, "-m", "check_jsonschema"]
-    command += ["--builtin-schema", "vendor.github-workflows", *map(str, WORKFLOWS.values())]
-    done = subprocess.run(command, capture_output=True, text=True)
+@pytest.mark.parametrize("kind", ["github-workflows", "dependabot"])
+def test_the_files_for_github_are_valid(kind):
+    files = WORKFLOWS.values() if kind == "github-workflows" else [".github/dependabot.yml"]
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{kind}"]
+    done = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_workflows_run_what_a_reader_can_with_actions_that_nobody_can_move():
     steps = [step for jobs in JOBS.values() for job in jobs.values() for step in job["steps"]]
     ran = "\n".join(step.get("run", "") for step in steps)
+    used = re.findall(r"uses: (.*)", "".join(map(read, WORKFLOWS.values())))
+    assert used and all(re.fullmatch(r"\S+@[0-9a-f]{40} # v[\d.]+", action) for action in used)
     assert all(command in ran for command in (".ci/run", "make run", ".venv/bin/nox"))
     for script in (ROOT / "binder/postBuild", ROOT / ".ci/run", ROOT / "tools/set-up"):
         assert os.access(script, os.X_OK) and not script.is_symlink()
@@ -176,12 +217,40 @@ def test_the_workflows_are_valid_and_run_what_a_reader_can():
     assert notebooks and all(list(ROOT.glob(name)) for name in notebooks)
 
 
-def test_only_the_job_that_opens_an_issue_may_write():
+def test_every_notebook_is_in_one_shard():
+    job = JOBS["test"]["notebooks"]
+    assert job["steps"][-1]["run"].endswith(" notebooks/${{ matrix.shard }}_*.ipynb")
+    shards = [f"notebooks/{shard}_*.ipynb" for shard in job["strategy"]["matrix"]["shard"]]
+    assert sorted(path for shard in shards for path in ROOT.glob(shard)) == NOTEBOOKS
+
+
+def test_one_job_may_write_issues_and_one_the_site_after_a_push_to_main():
+    writers = {"report": {"issues": "write"}, "site": {"pages": "write", "id-token": "write"}}
     for workflow, path in WORKFLOWS.items():
         assert yaml.safe_load(read(path))["permissions"] == {"contents": "read"}
         for name, job in JOBS[workflow].items():
-            more = {"contents": "read", "issues": "write"} if name == "report" else None
+            more = {"contents": "read"} | writers[name] if name in writers else None
             assert job.get("permissions") == more
+    assert yaml.safe_load(read(WORKFLOWS["test"]))[True]["push"] == {"branches": ["main"]}
+    assert JOBS["test"]["site"]["if"] == "${{ github.event_name == 'push' }}"
+
+
+@pytest.mark.parametrize(
+    ("passed", "open_issue", "told"),
+    [
+        ("true", "", []),
+        ("true", "7", ["issue close 7 --comment Passed: RUN"]),
+        ("false", "7", ["issue comment 7 --body Failed again: RUN"]),
+        ("false", "", ["issue create --title The weekly run fails --body Failed: RUN"]),
+    ],
+)
+def test_weeks_that_fail_have_one_issue_until_one_passes(tmp_path, passed, open_issue, told):
+    (tmp_path / "gh").write_text(f'#!/bin/sh\n[ $2 = list ] && echo "{open_issue}" || echo "$*"\n')
+    (tmp_path / "gh").chmod(0o755)
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "PASSED": passed, "RUN": "RUN"}
+    (step,) = JOBS["weekly"]["report"]["steps"]
+    done = subprocess.run(["bash", "-ec", step["run"]], env=env, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()) == (0, told), done.stderr
 
 
 def test_make_lists_every_command_and_each_sets_up_first():
@@ -214,36 +283,51 @@ def test_what_a_kernel_leaves_in_its_temporary_folder_goes_with_the_run(tmp_path
 # The address
 
 
-def test_every_link_to_this_project_carries_its_address():
+def test_links_to_this_project_carry_its_address_and_the_readme_has_none_without():
     address = PROJECT["urls"]["Repository"].removeprefix("https://github.com/")
-    link = r"(?:google\.com/github|mybinder\.org/v2/gh|git\+https://github\.com)/([\w-]+/[\w.-]+)"
-    files = [path for kind in ("notebooks/*", "docs/*.md", "*.md") for path in ROOT.glob(kind)]
-    found = {path.name: set(re.findall(link, read(path))) for path in files if path.is_file()}
-    assert len(found) > 20 and found["README.md"] == set().union(*found.values()) == {address}
+    link = r"(?:google\.com/github|mybinder\.org/v2/gh|clone https://github\.com)/([\w-]+/[\w.-]+)"
+    for path in NOTEBOOKS:
+        assert (
+            f'"    %pip install -q \\"transformers<5\\" git+https://github.com/{address}"'
+            in read(path)
+        )
+    assert set(re.findall(link, read("README.md"))) == {address} - {PLACEHOLDER}
 
 
 def test_an_address_reaches_every_link_and_nothing_else(tmp_path):
-    for name in ("tools", "notebooks", "docs"):
+    for name in ("tools", "notebooks"):
         (tmp_path / name).mkdir()
     notebook = "notebooks/01_fuse_a_computation.ipynb"
     for name in ("tools/address.py", "README.md", "pyproject.toml", notebook):
         shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "docs/other.md").write_text(f"github.com/{PLACEHOLDER}-two")
+    (tmp_path / "notebooks/other.ipynb").write_text(f"github.com/{PLACEHOLDER}-two")
+    git = ["git", "-C", tmp_path]
+    subprocess.run([*git, "init", "--quiet"], check=True)
 
-    def write(address):
-        command = [sys.executable, tmp_path / "tools/address.py", address]
-        return subprocess.run(command, capture_output=True).returncode
+    def write(*address):
+        command = [sys.executable, tmp_path / "tools/address.py", *address]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.stderr.count("\n") == (done.returncode == 2)
+        return done.returncode
 
     def texts():
-        return {path.name: path.read_text(encoding="utf-8") for path in tmp_path.rglob("*.*")}
+        files = [*tmp_path.glob("[!.]*"), *tmp_path.glob("notebooks/*")]
+        return {path.name: path.read_text(encoding="utf-8") for path in files if path.is_file()}
 
+    assert write(PLACEHOLDER) == 0
     before = texts()
-    for wrong in ("", "me", "me/notes.git", "me/no tes", "https://github.com/me/notes"):
+    for wrong in ("", "me", "me/no tes", "https://example.org/me/notes", "-x/../y"):
         assert write(wrong) == 2
-    assert texts() == before
-    assert write("me/notes") == write("you/n.b") == 0
-    readme = texts()["README.md"]
+    assert texts() == before and "OWNER/" not in before["README.md"]
+    for origin in ("https://github.com/me/notes.git", "ssh://git@github.com/me/notes/"):
+        assert write(origin) == 0
+    subprocess.run([*git, "remote", "add", "origin", "git@github.com:you/n.b.git"], check=True)
+    assert write() == 0
+    after = texts()
+    readme = after["README.md"]
     assert "OWNER/" not in readme and "me/notes" not in readme
-    assert "git clone https://github.com/you/n.b xla\ncd xla\n" in readme
-    assert texts()["other.md"] == before["other.md"]
+    assert "`git clone https://github.com/you/n.b xla`" in readme
+    assert f"google.com/github/you/n.b/blob/main/{notebook})" in readme
+    assert 'github.com/you/n.b"' in after["01_fuse_a_computation.ipynb"]
+    assert after["other.ipynb"] == before["other.ipynb"]
     assert write(PLACEHOLDER) == 0 and texts() == before

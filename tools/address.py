@@ -1,29 +1,58 @@
-"""Write the repository's address, owner/name, into pyproject.toml and every link to it."""
+"""Write the repository's address, owner/name, into pyproject.toml, the notebooks and the README.
+
+Without an argument it is that of git's remote `origin`. While it is the placeholder that stands
+below, the README holds no link that needs one.
+"""
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+PLACEHOLDER = "OWNER/xla-tensorflow-notebooks"
+GITHUB = r"https://(?:[^@/]+@)?github\.com/|(?:ssh://)?git@github\.com[:/]"
 ADDRESS = r"[A-Za-z0-9-]+/[A-Za-z0-9_-][A-Za-z0-9_.-]*"
-PROJECT = ROOT / "pyproject.toml"
-PAGES = ("*.md", "docs/*.md", "notebooks/*.ipynb")
+OPENS, ENDS = "<!-- Made by `make address`: do not edit. -->\n", "<!-- Until here. -->"
 
 
-def main(new=""):
-    if not re.fullmatch(ADDRESS, new) or new.endswith(".git"):
-        print("address: give owner/name, as in: make address REPO=me/notes", file=sys.stderr)
+def main(given=""):
+    command = ["git", "remote", "get-url", "origin"]
+    source, text = "REPO", given
+    if not given:
+        origin = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        source, text = "git's remote origin", origin.stdout.strip()
+    address = text.removesuffix("/").removesuffix(".git")
+    if not (found := re.fullmatch(f"(?:{GITHUB})?({ADDRESS})", address)):
+        print(f"address: {source} is not on GitHub; give REPO=owner/name", file=sys.stderr)
         return 2
-    text = PROJECT.read_text(encoding="utf-8")
-    (old,) = re.findall(rf'(?m)^Repository = "https://github\.com/({ADDRESS})"$', text)
-    for path in [*(path for page in PAGES for path in sorted(ROOT.glob(page))), PROJECT]:
-        text = path.read_text(encoding="utf-8")
-        written = re.sub(rf"(?<=[/\"]){re.escape(old)}(?![\w-])", new, text)
+    project, readme = ROOT / "pyproject.toml", ROOT / "README.md"
+    notebooks = sorted(ROOT.glob("notebooks/*.ipynb"))
+    (old,) = re.findall(rf'(?m)^Repository = ".*/({ADDRESS})"$', project.read_text("utf-8"))
+    for path in (*notebooks, project, readme):
+        text = path.read_text("utf-8")
+        if path == readme:
+            before, rest = text.split(OPENS)
+            made = links(found[1], notebooks) if found[1] != PLACEHOLDER else ""
+            written = before + OPENS + made + ENDS + rest.split(ENDS, 1)[1]
+        else:
+            written = re.sub(rf"(?<=github\.com/){re.escape(old)}(?![\w-])", found[1], text)
         if written != text:
             path.write_text(written, encoding="utf-8")
             print(f"  {path.relative_to(ROOT)}")
-    print(f"The address is {new}.")
+    print(f"The address is {found[1]}.")
     return 0
+
+
+def links(address, notebooks):
+    """What the README says when there is an address."""
+    binder = f"https://mybinder.org/v2/gh/{address}/main?urlpath=lab/tree/notebooks"
+    colab = f"https://colab.research.google.com/github/{address}/blob/main/notebooks"
+    each = ", ".join(f"[{path.name[:2]}]({colab}/{path.name})" for path in notebooks)
+    return f"""Open them in [Binder]({binder}), or in Colab: {each}.
+
+Or get them with `git clone https://github.com/{address} xla`.
+"""
 
 
 if __name__ == "__main__":

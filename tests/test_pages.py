@@ -12,9 +12,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from chains import hash_of
+from myst_parser.slugs import github_slugify
 from overview import plain
 
 import xla_helpers as xh
+from xla_helpers.operations import KNOWN
 from xla_helpers.results import Recorded, write
 
 ROOT = Path(__file__).parents[1]
@@ -101,6 +103,29 @@ def test_the_cards_name_notebooks_by_their_titles():
     assert len(named) >= 10
     assert {number: title.lower() for number, title in named}.items() <= titles.items()
     assert {n for text in texts for n in re.findall(r"\b\d\d\b", text)} <= set(titles)
+
+
+def headings(page, level):
+    """The anchors of a page's headings, as GitHub and the site make them."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return list(map(github_slugify, re.findall(rf"(?m)^{level} (.+)", text)))
+
+
+def test_each_row_of_the_manual_runs_and_is_proved_or_names_its_source():
+    _, *rows = (ROOT / "docs/messages.md").read_text(encoding="utf-8").split("\n### ")
+    assert len(rows) == 25
+    for row in rows:
+        documented = "documented, not run" in row
+        assert ("](https://github.com/" if documented else "](../notebooks/") in row, row
+        assert documented or ("seen in 2." in row and row.count("```python") == 2), row
+
+
+def test_every_lead_ends_at_a_row_or_a_word_and_every_word_is_linked():
+    helpers = "".join(path.read_text() for path in ROOT.glob("xla_helpers/*.py"))
+    leads = {*KNOWN["manual"].values(), *re.findall(r'see\("([\w-]+)"\)', helpers)}
+    assert len(leads) > 6 and leads <= {*headings("messages.md", "###")}
+    lessons = "".join(path.read_text(encoding="utf-8") for path in NOTEBOOKS)
+    assert {*re.findall(r"glossary\.md#([\w-]+)", lessons)} == {*headings("glossary.md", "##")}
 
 
 @pytest.fixture(scope="module")

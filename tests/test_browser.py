@@ -135,13 +135,25 @@ def test_search_finds_a_notebook(browser, address):
     assert "01_fuse_a_computation" in " ".join(wait_for(lambda: browser.execute_script(found)))
 
 
+# The text of a slide that is cut off or has to be scrolled, or whose type is too small.
+TOO_HIGH = """
+const slide = Reveal.getCurrentSlide(), size = getComputedStyle(slide.firstElementChild).zoom;
+const scrolls = [slide, ...slide.querySelectorAll("*")].some(part =>
+  (part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1)
+  && getComputedStyle(part).overflowY == "auto");
+return scrolls || slide.scrollHeight > 720 || size < 0.75 ? slide.innerText : "";"""
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_slides_can_be_walked_to_the_end(browser, address, name):
+def test_slides_fit_the_screen_and_can_be_walked_to_the_end(browser, address, name):
     visit(browser, f"{address}/workshop/slides/{name}.slides.html")
     count = wait_for(lambda: browser.execute_script("return window.Reveal?.getTotalSlides()"))
     fragments = browser.execute_script("return document.querySelectorAll('.fragment').length")
+    too_high = set()
     for _ in range(count + fragments):
+        too_high.add(browser.execute_script(TOO_HIGH))
         browser.execute_script("Reveal.next()")
+    assert too_high <= {""}
     assert count > 10 and browser.execute_script("return Reveal.isLastSlide()")
     check_page(browser)
 

@@ -167,6 +167,11 @@ SESSION = "return !!window.jupyterapp?.shell.currentWidget?.context?.sessionCont
 QUESTIONS = "return document.querySelectorAll('.jp-Dialog, .Toastify__toast').length"
 # What would make the server ask other hosts.
 FETCHES = {("127.0.0.1", f"/lab/api/{part}") for part in ("news", "update", "extensions")}
+SAVE = """
+const { commands, shell } = window.jupyterapp, context = shell.currentWidget.context;
+context.sessionContext.session.kernel.info.then(() => commands.execute("docmanager:save"))
+  .then(() => fetch(`/files/${context.path}?token=test`)).then(file => file.text())
+  .catch(String).then(arguments[0]);"""
 RUN_ALL = """
 const app = window.jupyterapp, widget = app.shell.currentWidget;
 (async () => {
@@ -202,11 +207,13 @@ def lab(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_jupyterlab_asks_nothing_fetches_nothing_and_runs_every_cell(browser, lab, name):
+def test_jupyterlab_asks_fetches_and_changes_nothing_and_runs_every_cell(browser, lab, name):
     visit(browser, f"{lab}lab/tree/{name}.ipynb?token=test&reset")
     wait_for(lambda: browser.execute_script(SESSION), 120)
     assert browser.execute_script(QUESTIONS) == 0
     asked = {(request.hostname, request.path.rstrip("/")) for request in requests(browser)}
     assert asked and asked.isdisjoint(FETCHES) and {host for host, _ in asked} == {"127.0.0.1"}
+    opened = (ROOT / f"notebooks/{name}.ipynb").read_text(encoding="utf-8")
+    assert browser.execute_async_script(SAVE) == opened
     browser.execute_script(RUN_ALL)
     assert wait_for(lambda: browser.execute_script("return window.said"), 900) == "well"

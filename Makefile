@@ -24,7 +24,8 @@ help: ## list these commands
 set-up: ## make or update .venv from the lock (ACCELERATOR=cpu or cuda)
 	tools/set-up
 
-# Lab asks nothing and fetches nothing: tools/lab leaves out its news and its extension manager.
+# Lab asks nothing and fetches nothing: tools/lab leaves out its news and its extension manager, and
+# saves a notebook that nobody changed as it was.
 lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/tools/lab$(if $(value JUPYTER_CONFIG_PATH),:$(value JUPYTER_CONFIG_PATH))
 lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks)
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) "$${FOLDER:-notebooks}"

@@ -145,13 +145,25 @@ def test_search_finds_a_notebook(browser, address):
     assert "01_fuse_a_computation" in " ".join(wait_for(lambda: browser.execute_script(found)))
 
 
+# The text of a slide that is cut off or has to be scrolled, or whose type is too small.
+TOO_HIGH = """
+const slide = Reveal.getCurrentSlide(), size = getComputedStyle(slide.firstElementChild).zoom;
+const scrolls = [slide, ...slide.querySelectorAll("*")].some(part =>
+  (part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1)
+  && getComputedStyle(part).overflowY == "auto");
+return scrolls || slide.scrollHeight > 720 || size < 0.75 ? slide.innerText : "";"""
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_slides_can_be_walked_to_the_end(browser, address, name):
+def test_slides_fit_the_screen_and_can_be_walked_to_the_end(browser, address, name):
     visit(browser, f"{address}/workshop/slides/{name}.slides.html")
     count = wait_for(lambda: browser.execute_script("return window.Reveal?.getTotalSlides()"))
     fragments = browser.execute_script("return document.querySelectorAll('.fragment').length")
+    too_high = set()
     for _ in range(count + fragments):
+        too_high.add(browser.execute_script(TOO_HIGH))
         browser.execute_script("Reveal.next()")
+    assert too_high <= {""}
     assert count > 10 and browser.execute_script("return Reveal.isLastSlide()")
     check_page(browser)
 
@@ -165,6 +177,11 @@ SESSION = "return !!window.jupyterapp?.shell.currentWidget?.context?.sessionCont
 QUESTIONS = "return document.querySelectorAll('.jp-Dialog, .Toastify__toast').length"
 # What would make the server ask other hosts.
 FETCHES = {("127.0.0.1", f"/lab/api/{part}") for part in ("news", "update", "extensions")}
+SAVE = """
+const { commands, shell } = window.jupyterapp, context = shell.currentWidget.context;
+context.sessionContext.session.kernel.info.then(() => commands.execute("docmanager:save"))
+  .then(() => fetch(`/files/${context.path}?token=test`)).then(file => file.text())
+  .catch(String).then(arguments[0]);"""
 RUN_ALL = """
 const app = window.jupyterapp, widget = app.shell.currentWidget;
 (async () => {
@@ -200,11 +217,13 @@ def lab(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_jupyterlab_asks_nothing_fetches_nothing_and_runs_every_cell(browser, lab, name):
+def test_jupyterlab_asks_fetches_and_changes_nothing_and_runs_every_cell(browser, lab, name):
     visit(browser, f"{lab}lab/tree/{name}.ipynb?token=test&reset")
     wait_for(lambda: browser.execute_script(SESSION), 120)
     assert browser.execute_script(QUESTIONS) == 0
     asked = {(request.hostname, request.path.rstrip("/")) for request in requests(browser)}
     assert asked and asked.isdisjoint(FETCHES) and {host for host, _ in asked} == {"127.0.0.1"}
+    opened = (ROOT / f"notebooks/{name}.ipynb").read_text(encoding="utf-8")
+    assert browser.execute_async_script(SAVE) == opened
     browser.execute_script(RUN_ALL)
     assert wait_for(lambda: browser.execute_script("return window.said"), 900) == "well"

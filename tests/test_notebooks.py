@@ -99,7 +99,8 @@ def test_parameters_are_annotated(path):
 @every_notebook
 def test_cells_are_short_and_prose_is_long(path):
     cells = [cell for cell in code_cells(path) if not re.fullmatch(r"check-\d", cell.id)]
-    lengths = [len(lines(cell)) for cell in cells]
+    named = [is_folded(cell) and "run" not in tags(cell) for cell in cells]  # no code
+    lengths = [len(lines(cell)) - name for cell, name in zip(cells, named, strict=True)]
     assert statistics.median(lengths) <= 4 and max(lengths) <= 15
     in_sight = sum(len(lines(cell)) for cell in cells if not is_folded(cell))
     assert len(prose(path).split()) / in_sight > 9
@@ -111,6 +112,12 @@ def test_cells_that_only_assert_are_folded(path):
         if cell.source.startswith("assert"):
             kinds = {type(statement) for statement in ast.parse(cell.source).body}
             assert is_folded(cell) or kinds != {ast.Assert}, cell.id
+
+
+@every_notebook
+def test_the_line_in_sight_of_a_folded_cell_says_what_it_holds(path):
+    for cell in filter(is_folded, code_cells(path)):
+        assert "run" in tags(cell) or re.fullmatch("# [A-Z].{9,70}", lines(cell)[0]), cell.id
 
 
 @every_notebook
@@ -149,7 +156,8 @@ def test_every_exercise_has_a_check_that_its_solution_calls(path):
     for number, check, solution in zip(numbers, checks, solutions, strict=True):
         assert (check.id, solution.id) == (f"check-{number}", f"solution-{number}")
         assert cells[cells.index(check) - 1].id == f"exercise-{number}"
-        assert check.source.startswith(f"def check_{number}():\n") and "assert" in check.source
+        assert check.source.startswith(f"# Check of exercise {number}\ndef check_{number}():\n")
+        assert "assert" in check.source and solution.source.startswith(f"# Solution {number}\n")
         assert check.source.endswith(f"\nxh.exercise(check_{number})")
         assert solution.source.endswith(f"\ncheck_{number}()")
         assert is_folded(check) and is_folded(solution)

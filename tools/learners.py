@@ -1,4 +1,7 @@
-"""Learner copies, for nbconvert: folded is what answers a guess, gone what a teacher says there."""
+"""Learner copies, for nbconvert: folded is what answers a guess, gone what a teacher says there.
+
+Gone, too, is the cell that installs packages on Colab: in a room, `make workshop` has done that.
+"""
 
 from nbconvert.preprocessors import Preprocessor
 
@@ -7,6 +10,10 @@ CAME_OUT = "What came out"
 
 class Fold(Preprocessor):
     """Fold each cell tagged `answer`: code as JupyterLab does, prose below a line to click on."""
+
+    def preprocess(self, nb, resources):
+        nb.cells = [cell for cell in nb.cells if cell.id != "colab"]
+        return super().preprocess(nb, resources)
 
     def preprocess_cell(self, cell, resources, index):
         cell.metadata.pop("say", None)

@@ -1,15 +1,10 @@
 # Every command sets up .venv first, and a .venv that is up to date costs nothing.
 # Another interpreter: PYTHON=python3.12 make test. With CUDA or without: ACCELERATOR=cuda or cpu.
-# What a reader or a folder's name says reaches a recipe by the environment, as $$NAME, and never as
-# $(NAME), which the shell would read as its own text.
+# What a reader gives reaches a recipe by the environment, as $$NAME: there it may hold spaces.
 BIN := .venv/bin
 export PYTHONUTF8 := 1
 # Without what Python compiled, each of a hundred processes compiles TensorFlow's files anew.
 export PYTHONDONTWRITEBYTECODE :=
-# Words on make's command line arrive letter by letter: make would take a $ in them for its own.
-GIVEN := PYTHON ACCELERATOR FOLDER NOTEBOOKS PARAMS MODEL RESULTS REPO RUNS XLA_RESULTS CLUSTER EVERYWHERE
-as-it-is = $(eval override $(1) := $$(value $(1)))$(eval export $(1))
-$(foreach name,$(GIVEN),$(if $(filter command,$(origin $(name))),$(call as-it-is,$(name))))
 # Where notebooks record their comparisons, for make report.
 export XLA_RESULTS ?= $(CURDIR)/build/results
 
@@ -26,7 +21,7 @@ set-up: ## make or update .venv from the lock (ACCELERATOR=cpu or cuda)
 
 # Lab asks nothing and fetches nothing: tools/lab leaves out its news and its extension manager, and
 # saves a notebook that nobody changed as it was.
-lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/tools/lab$(if $(value JUPYTER_CONFIG_PATH),:$(value JUPYTER_CONFIG_PATH))
+lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/tools/lab$(if $(JUPYTER_CONFIG_PATH),:$(JUPYTER_CONFIG_PATH))
 lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks)
 	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) "$${FOLDER:-notebooks}"
 

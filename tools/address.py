@@ -36,7 +36,7 @@ def main(given=""):
             made = links(found[1], notebooks) if found[1] != PLACEHOLDER else ""
             written = before + OPENS + made + ENDS + rest.split(ENDS, 1)[1]
         else:
-            written = re.sub(rf"(?<=github\.com/){re.escape(old)}(?![\w-])", found[1], text)
+            written = text.replace(f'github.com/{old}"', f'github.com/{found[1]}"')
         if written != text:
             path.write_text(written, encoding="utf-8")
             print(f"  {path.relative_to(ROOT)}")

@@ -17,17 +17,14 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import nbformat
+import papermill
 import psutil
 import yaml
+from chains import chain_of, hash_of
 
-sys.modules["rfc3987_syntax"] = None  # jsonschema's grammar of addresses: four seconds to read
-
-import nbformat  # noqa: E402
-import papermill  # noqa: E402
-from chains import chain_of, hash_of  # noqa: E402
-
-import xla_helpers as xh  # noqa: E402
-from xla_helpers.results import path_of, write  # noqa: E402
+import xla_helpers as xh
+from xla_helpers.results import path_of, write
 
 os.chdir(Path(__file__).resolve().parents[1])  # papermill reads a brace in a path as a parameter
 BUILD, REPORT = Path(os.environ.get("XLA_BUILD") or "build"), Path("tools/report.ipynb")

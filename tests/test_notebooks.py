@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from myst_parser.slugs import github_slugify
 from papermill import inspect_notebook
 
 import xla_helpers as xh
@@ -213,6 +214,9 @@ def test_links_between_notebooks_lead_to_a_file_and_a_heading(path):
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", prose(path)):
         other = (path.parent / target).resolve() if target else path
         assert other.exists(), target
+        is_page = other.suffix == ".md"  # where GitHub names the headings, and not JupyterLab
         if anchor:
-            found = re.findall(r"^#+ (.+)$", prose(other), re.MULTILINE)
-            assert anchor in {heading.replace(" ", "-") for heading in found}, anchor
+            text = other.read_text(encoding="utf-8") if is_page else prose(other)
+            found = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+            named = github_slugify if is_page else lambda heading: heading.replace(" ", "-")
+            assert anchor in set(map(named, found)), anchor

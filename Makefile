@@ -99,4 +99,4 @@ address: set-up ## write the repository's address everywhere (REPO=owner/name, o
 	$(BIN)/python tools/address.py "$$REPO"
 
 checkpoint: set-up ## train the small GPT-2 that ships (PARAMS="--steps 20 build/tiny-gpt2")
-	set -f; $(BIN)/python tools/checkpoint.py $$PARAMS
+	$(BIN)/python tools/checkpoint.py $$PARAMS

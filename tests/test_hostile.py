@@ -46,19 +46,6 @@ def replaced(draw, value):
     return copy
 
 
-@st.composite
-def mutated(draw, data):
-    """Bytes of which some were changed, cut out, doubled, or stand behind others."""
-    for _ in range(draw(st.integers(1, 3))):
-        start = draw(st.integers(0, len(data)))
-        old = data[start : start + draw(st.integers(1, 30))]
-        same_size = st.binary(min_size=len(old), max_size=len(old))
-        more = st.binary(max_size=9).map(old.__add__)
-        new = draw(same_size | more | st.sampled_from([b"", old * 2]))
-        data = data[:start] + new + data[start + len(old) :]
-    return data
-
-
 # Results
 
 
@@ -85,12 +72,6 @@ def is_shown_or_skipped(path, data):
 
 def test_what_was_recorded_here_is_shown(folder, recorded):
     assert is_shown_or_skipped(folder / "result.json", recorded)
-
-
-@tried
-@given(data=st.data())
-def test_bytes_of_a_result(folder, recorded, data):
-    is_shown_or_skipped(folder / "result.json", data.draw(mutated(recorded)))
 
 
 @tried

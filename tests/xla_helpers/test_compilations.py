@@ -20,21 +20,16 @@ def power(x, exponent, mode="fast"):
     return x**exponent
 
 
-@pytest.fixture
-def new_log(keep_log):
-    return xh.CompilationLog
-
-
 def causes(log):
     return [(call.traces, call.compilations, *map(str, call.reasons)) for call in log.calls]
 
 
 @pytest.fixture
-def caused(new_log):
+def caused(keep_log):
     """What calls of a function cause, with these arguments one after the other."""
 
     def look(function, *calls):
-        log = new_log()
+        log = xh.CompilationLog()
         for args in calls:
             log.call(function, args)
         return causes(log)
@@ -42,8 +37,8 @@ def caused(new_log):
     return look
 
 
-def test_a_call_runs_once_and_its_seconds_are_those_of_the_parts(new_log, jit, tf):
-    log, total = new_log(), tf.Variable(1.0)
+def test_a_call_runs_once_and_its_seconds_are_those_of_the_parts(keep_log, jit, tf):
+    log, total = xh.CompilationLog(), tf.Variable(1.0)
 
     def slow_to_trace(x):
         time.sleep(0.1)
@@ -56,9 +51,9 @@ def test_a_call_runs_once_and_its_seconds_are_those_of_the_parts(new_log, jit, t
     assert second.trace_seconds == second.compile_seconds == 0 < second.run_seconds
 
 
-def test_a_call_that_raises_is_not_recorded(new_log, tf):
+def test_a_call_that_raises_is_not_recorded(keep_log, tf):
     checked = tf.function(lambda x: tf.debugging.check_numerics(x, "no such row"))
-    log = new_log()
+    log = xh.CompilationLog()
     with pytest.raises(tf.errors.InvalidArgumentError, match="no such row"):
         log.call(checked, (math.nan,))
     with pytest.raises(TypeError, match=r"tf\.function"):
@@ -66,11 +61,11 @@ def test_a_call_that_raises_is_not_recorded(new_log, tf):
     assert log.calls == []
 
 
-def test_a_partial_of_a_keras_model(new_log, jit):
+def test_a_partial_of_a_keras_model(keep_log, jit):
     import keras
 
     model = keras.Sequential([keras.layers.Input([4]), keras.layers.Dense(3)])
-    log, function = new_log(), jit(model)
+    log, function = xh.CompilationLog(), jit(model)
     for options in ({}, {}, {"training": True}):
         log.call(functools.partial(function, **options), (np.ones([2, 4], np.float32),))
     assert causes(log) == [FIRST, NOTHING, (1, 1, "`training`: not given → True, a Python value")]
@@ -100,11 +95,11 @@ def test_python_values_tensors_and_types(caused, jit, tf):
     ]
 
 
-def test_names_defaults_and_options_are_those_of_the_signature(new_log, jit, tf):
+def test_names_defaults_and_options_are_those_of_the_signature(keep_log, jit, tf):
     def generate(x, exponent=2, **options):
         return x**exponent * options["beams"]
 
-    log, function, x = new_log(), jit(generate), tf.ones([2])
+    log, function, x = xh.CompilationLog(), jit(generate), tf.ones([2])
     for options in ({}, {"exponent": 2}, {"exponent": 3}, {"top": 3}, {"beams": 2}):
         log.call(function, (x,), {"beams": 1} | options)
     assert causes(log) == [
@@ -149,8 +144,8 @@ def test_what_cannot_be_seen_is_said_to_be_not_known(caused, jit, tf):
     assert counts == [1, 1] and reason.startswith("not known: ")
 
 
-def test_a_function_that_is_wrapped_anew_is_new(new_log, jit, tf):
-    log = new_log()
+def test_a_function_that_is_wrapped_anew_is_new(keep_log, jit, tf):
+    log = xh.CompilationLog()
     for fn in (add_one, add_one, lambda x: x + 1):
         log.call(jit(fn), (tf.ones([2]),))
     new = (1, 1, "a new function object: it shares nothing with the earlier one")

@@ -18,29 +18,22 @@ OPENS, ENDS = "<!-- Made by `make address`: do not edit. -->\n", "<!-- Until her
 
 def main(given=""):
     command = ["git", "remote", "get-url", "origin"]
-    source, text = "REPO", given
-    if not given:
-        origin = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        source, text = "git's remote origin", origin.stdout.strip()
-    address = text.removesuffix("/").removesuffix(".git")
-    if not (found := re.fullmatch(f"(?:{GITHUB})?({ADDRESS})", address)):
+    origin = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    address = re.sub(rf"^(?:{GITHUB})|/?$", "", given or origin).removesuffix(".git")
+    if not re.fullmatch(ADDRESS, address):
+        source = "REPO" if given else "git's remote origin"
         print(f"address: {source} is not on GitHub; give REPO=owner/name", file=sys.stderr)
         return 2
     project, readme = ROOT / "pyproject.toml", ROOT / "README.md"
     notebooks = sorted(ROOT.glob("notebooks/*.ipynb"))
     (old,) = re.findall(rf'(?m)^Repository = ".*/({ADDRESS})"$', project.read_text("utf-8"))
-    for path in (*notebooks, project, readme):
+    for path in (*notebooks, project):
         text = path.read_text("utf-8")
-        if path == readme:
-            before, rest = text.split(OPENS)
-            made = links(found[1], notebooks) if found[1] != PLACEHOLDER else ""
-            written = before + OPENS + made + ENDS + rest.split(ENDS, 1)[1]
-        else:
-            written = text.replace(f'github.com/{old}"', f'github.com/{found[1]}"')
-        if written != text:
-            path.write_text(written, encoding="utf-8")
-            print(f"  {path.relative_to(ROOT)}")
-    print(f"The address is {found[1]}.")
+        path.write_text(text.replace(f'github.com/{old}"', f'github.com/{address}"'), "utf-8")
+    before, rest = readme.read_text("utf-8").split(OPENS)
+    made = links(address, notebooks) if address != PLACEHOLDER else ""
+    readme.write_text(before + OPENS + made + ENDS + rest.split(ENDS, 1)[1], "utf-8")
+    print(f"The address is {address}.")
     return 0
 
 

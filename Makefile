@@ -20,10 +20,11 @@ set-up: ## make or update .venv from the lock (ACCELERATOR=cpu or cuda)
 	tools/set-up
 
 # Lab asks nothing and fetches nothing: tools/lab leaves out its news and its extension manager, and
-# saves a notebook that nobody changed as it was.
+# saves a notebook that nobody changed as it was. Links lead to docs/, so its root is one folder up.
 lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/tools/lab$(if $(JUPYTER_CONFIG_PATH),:$(JUPYTER_CONFIG_PATH))
 lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks)
-	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) "$${FOLDER:-notebooks}"
+	folder="$${FOLDER:-notebooks}"; $(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) \
+	  --ServerApp.root_dir="$$(dirname "$$folder")" --LabApp.default_url="/lab/tree/$$(basename "$$folder")"
 
 # Two files at a time: where tests assert a time, the margins are wide.
 test: set-up ## check the helpers and every notebook
@@ -66,13 +67,15 @@ SLIDES := --to slides --template deck \
 workshop: set-up ## write learner copies and slides into build/workshop, once
 	test ! -e build/workshop || { echo "workshop: build/workshop is there, perhaps with answers" \
 	  "in it; move it away first" >&2; exit 1; }
-	! grep -q 'github.com/OWNER/' pyproject.toml || echo "workshop: no address is written yet" \
-	  "(make address), so no copy will run on Colab" >&2
+	! grep -q 'github.com/OWNER/' pyproject.toml || echo "workshop: the project has no address yet" \
+	  "(make address), so nobody can go on in Colab or Binder" >&2
 	rm -rf build/workshop.part
 	$(CONVERT) $(LEARNERS) --output-dir build/workshop.part/notebooks notebooks/*.ipynb
 	$(CONVERT) $(SLIDES) --output-dir build/workshop.part/slides notebooks/*.ipynb
 	cp -R "$$($(BIN)/python -c 'import sphinx_revealjs as s; print(*s.__path__)')/_static/revealjs" \
 	  build/workshop.part/slides/reveal
+	mkdir build/workshop.part/docs
+	cp docs/glossary.md docs/messages.md build/workshop.part/docs
 	mv build/workshop.part build/workshop
 	echo "notebooks and slides are in build/workshop; docs/workshop.md is for the teacher"
 

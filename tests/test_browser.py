@@ -218,7 +218,7 @@ def lab(tmp_path_factory):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_jupyterlab_asks_fetches_and_changes_nothing_and_runs_every_cell(browser, lab, name):
-    visit(browser, f"{lab}lab/tree/{name}.ipynb?token=test&reset")
+    visit(browser, f"{lab}lab/tree/notebooks/{name}.ipynb?token=test&reset")
     wait_for(lambda: browser.execute_script(SESSION), 120)
     assert browser.execute_script(QUESTIONS) == 0
     asked = {(request.hostname, request.path.rstrip("/")) for request in requests(browser)}

@@ -51,6 +51,8 @@ def test_the_page_answers_first(made, begins, says):
     page = TOOL["written"](made, "<mine>.py:make")
     assert page.index(says) < page.index("<h2>") and "<mine>" not in page
     assert page.count("<i style") == len(made.findings) * len(made.gains)
+    is_slower = made.label == "graph" and made.gains != {}
+    assert ('="../../docs/messages.md#slower-when-compiled"' in page) == is_slower
 
 
 def decide(folder, *words, **options):

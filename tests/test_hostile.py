@@ -82,10 +82,7 @@ def test_parts_of_a_result(folder, recorded, data):
     is_shown_or_skipped(folder / "result.json", content.encode())
 
 
-BOMBS = {
-    "depth": '{"runs": ' + "[" * 2**19,
-    "length": " " * 2**28,
-}
+BOMBS = {"depth": '{"runs": ' + "[" * 2**19, "length": " " * 2**28}
 
 
 @pytest.mark.parametrize("name", BOMBS)

@@ -106,7 +106,6 @@ def test_the_cards_name_notebooks_by_their_titles():
 
 
 def headings(page, level):
-    """The anchors of a page's headings, as GitHub and the site make them."""
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     return list(map(github_slugify, re.findall(rf"(?m)^{level} (.+)", text)))
 

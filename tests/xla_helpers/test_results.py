@@ -57,7 +57,8 @@ def test_a_file_holds_nothing_personal(tf, tmp_path, monkeypatch, examples):
     )
     text = xh.record("fused-sum", written, WHAT, folder=tmp_path).read_text()
     assert "somebody" not in text and str(tmp_path) not in text
-    assert xh.read_results(tmp_path)[0][0].comparison.undecided  # that nothing was compared
+    read = xh.read_results(tmp_path)[0][0].comparison
+    assert read.undecided and read.differences == written.differences
 
 
 def test_recording_again_replaces_a_name_and_no_other(folder, examples):

@@ -24,7 +24,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a result differs most from a reference. Two of one size are equal: a file holds no more.
+    """Where a result differs most from a reference. Equal are two of one size.
 
     Attributes:
         size: Relative to the scale of its array (see `max_difference`); infinity where shapes,

@@ -1,6 +1,7 @@
 """Other versions: `.venv/bin/nox --list` names the sessions, `-s oldest` runs one.
 
-A session tests what is named behind `--`, or else the foreign models and a notebook of each kind.
+A session tests what is named behind `--`, or else the foreign models and a notebook of each kind,
+`prerelease` every notebook.
 """
 
 import os
@@ -18,10 +19,10 @@ RELEASES = ["2.20", "2.21"]  # of TensorFlow
 KINDS = sorted(glob("notebooks/0[1235]_*.ipynb"))  # TensorFlow, Keras, Transformers, processes
 
 
-def test(session, *packages):
+def test(session, *packages, paths=("tests/test_gallery.py", *KINDS)):
     session.install("-e", ".[notebooks,test]", *packages)
     session.run("uv", "pip", "freeze", "--exclude-editable", external=True)
-    session.run("pytest", *(session.posargs or ["tests/test_gallery.py", *KINDS]))
+    session.run("pytest", *(session.posargs or paths))
 
 
 @nox.session
@@ -39,12 +40,13 @@ def oldest(session):
 
 @nox.session(python=PYTHONS[-1])
 def prerelease(session):
-    """The TensorFlow to come; nobody promises that it runs."""
+    """Every notebook with the TensorFlow to come; nobody promises that it runs."""
     newer = Path(session.create_tmp(), "newer.txt")
-    # Without tensorflow-text, whose libraries are made for one TensorFlow: beside 2.22 they fail.
-    none = "tensorflow-text; sys_platform == 'never'"
-    newer.write_text(f"tensorflow>=2.22rc0\ntf-keras>=2.21\n{none}\n", encoding="utf-8")
-    test(session, "--prerelease", "allow", "--overrides", str(newer))
+    # The libraries of tensorflow-text are made for one TensorFlow, and KerasHub for released Keras.
+    without = [f"{name}; sys_platform == 'never'" for name in ("tensorflow-text", "keras-nightly")]
+    wanted = ["tensorflow>=2.22rc0", "tf-keras>=2.21", *without]
+    newer.write_text("\n".join(wanted), encoding="utf-8")
+    test(session, "--prerelease", "allow", "--overrides", str(newer), paths=["docs", "notebooks"])
 
 
 @nox.session(python="3.13")

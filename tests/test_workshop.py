@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 ONE = NOTEBOOKS[3]
-GUESS = "Guess before you run"
+GUESS, PROJECT = "Guess before you run", ROOT / "pyproject.toml"
 
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -28,10 +28,11 @@ def read(path):
 
 def project(folder, notebook):
     """A project with this notebook alone."""
-    shutil.copytree(ROOT / "tools", folder / "tools")
+    for name in ("tools", "docs"):
+        shutil.copytree(ROOT / name, folder / name)
     (folder / "notebooks").mkdir()
-    shutil.copy(notebook, folder / "notebooks")
-    shutil.copy(ROOT / "Makefile", folder)
+    for path, place in ((notebook, "notebooks"), (ROOT / "Makefile", ""), (PROJECT, "")):
+        shutil.copy(path, folder / place)
     (folder / ".venv").symlink_to(sys.prefix)
     return folder
 

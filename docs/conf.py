@@ -21,7 +21,6 @@ nb_render_markdown_format = "myst"  # outputs that are Markdown may hold tables
 myst_heading_anchors = 3
 highlight_language = "none"
 default_role = "py:obj"
-smartquotes = False  # a message must be found as it is typed
 add_module_names = False
 autodoc_class_signature = "separated"
 autodoc_default_options = {"exclude-members": "__init__, __new__"}  # results are made by functions

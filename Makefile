@@ -10,7 +10,7 @@ export XLA_RESULTS ?= $(CURDIR)/build/results
 
 CONVERT := $(BIN)/python -m nbconvert --log-level=WARN --TemplateExporter.extra_template_basedirs=tools
 
-.PHONY: help set-up lab test run worker refresh decide report site workshop bench lint lock address checkpoint
+.PHONY: help set-up lab test run worker refresh decide report site workshop bench lint lock address
 .SILENT:
 
 help: ## list these commands
@@ -100,6 +100,3 @@ lock: set-up ## write requirements.txt, constraints.txt and requirements-cuda.tx
 
 address: set-up ## write the repository's address everywhere (REPO=owner/name, or git's origin)
 	$(BIN)/python tools/address.py "$$REPO"
-
-checkpoint: set-up ## train the small GPT-2 that ships (PARAMS="--steps 20 build/tiny-gpt2")
-	$(BIN)/python tools/checkpoint.py $$PARAMS

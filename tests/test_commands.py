@@ -43,7 +43,6 @@ def test_words_reach_the_command_that_takes_them_apart(tmp_path, command):
         ("address", "REPO=me/notes", "tools/address.py|me/notes"),
         ("decide", "MODEL=a b:make", "tools/decide.py|a b:make"),
         ("lab", "FOLDER=a b/c", "--ServerApp.root_dir=a b|--LabApp.default_url=/lab/tree/c"),
-        ("checkpoint", "PARAMS=--steps 20 a", "tools/checkpoint.py|--steps|20|a"),
         ("refresh", "RUNS=", "tools/run.py|--in-place|--runs|1|tools/overview.py"),
         ("refresh", "RUNS=6", "tools/run.py|--in-place|--runs|6|tools/overview.py"),
     ],

@@ -24,7 +24,7 @@ PARTS = {
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a result differs most from a reference. Equal are two of one size.
+    """Where a result differs most from a reference. Two of the same size are equal.
 
     Attributes:
         size: Relative to the scale of its array (see `max_difference`); infinity where shapes,

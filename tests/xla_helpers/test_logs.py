@@ -32,7 +32,6 @@ def test_what_was_compiled_to_run_counts_with_its_name_and_seconds(log, found):
 
 
 def test_compilations_in_a_block(keep_log, jit, tf):
-
     def add_one(x):
         return x + 1
 

@@ -1,5 +1,6 @@
 """`make run` and `make refresh`: what is executed, where it lands, and how a failure is told."""
 
+import errno
 import os
 import runpy
 import shutil
@@ -52,6 +53,13 @@ def run(project, *words, **variables):
     return subprocess.run(capture_output=True, **command(project, *words, **variables))
 
 
+def main_of(project, monkeypatch):
+    """The function that takes the words, for this process."""
+    monkeypatch.chdir(project)
+    monkeypatch.setenv("XLA_RESULTS", str(project / "build/results"))
+    return runpy.run_path(str(project / "tools/run.py"))["main"]
+
+
 def printed(path):
     cells = nbformat.read(path, as_version=4).cells
     return "".join(out.get("text", "") for cell in cells for out in cell.get("outputs", []))
@@ -59,6 +67,13 @@ def printed(path):
 
 def sources(project):
     return {path.stem: path.read_bytes() for path in (project / "notebooks").iterdir()}
+
+
+def test_importing_it_leaves_folder_and_environment_as_they_are(project, monkeypatch):
+    monkeypatch.delenv("XLA_RESULTS", raising=False)
+    before = os.getcwd(), dict(os.environ)
+    runpy.run_path(str(project / "tools/run.py"))
+    assert (os.getcwd(), dict(os.environ)) == before
 
 
 def test_a_failure_stops_no_other_and_is_told_in_the_end(project):
@@ -103,18 +118,25 @@ def test_a_value_out_of_range_is_refused_by_the_notebook(project):
     ],
 )
 def test_words_that_make_no_sense_run_nothing(project, capsys, monkeypatch, words, named):
-    main = runpy.run_path(str(project / "tools/run.py"))["main"]
     monkeypatch.setenv("WORDS", words)
     with pytest.raises(SystemExit) as ended:
-        main([])
+        main_of(project, monkeypatch)([])
     assert ended.value.code == 2 and named in capsys.readouterr().err.splitlines()[-1]
     assert not (project / "build").exists()
 
 
-def test_in_place_a_notebook_holds_its_outputs_and_no_mark_of_a_tool(project):
+def test_in_place_a_notebook_holds_its_outputs_and_no_mark_of_a_tool(project, monkeypatch):
+    """Also where the build folder is on another file system."""
+    replace = os.replace
+
+    def within_a_folder(source, target):
+        if Path(source).resolve().parent != Path(target).resolve().parent:
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", within_a_folder)
     before = sources(project)
-    done = run(project, "--in-place", XLA_RESULTS=str(project / "results"))
-    assert done.returncode == 1
+    assert main_of(project, monkeypatch)(["--in-place"]) == 1
     after = sources(project)
     assert {name for name in after if after[name] != before[name]} == {"01_a", "03_c"}
     text = (project / "notebooks/03_c.ipynb").read_text()

@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import shlex
+import shutil
 import sys
 import tempfile
 import time
@@ -26,11 +27,12 @@ from chains import chain_of, hash_of
 import xla_helpers as xh
 from xla_helpers.results import path_of, write
 
-os.chdir(Path(__file__).resolve().parents[1])  # papermill reads a brace in a path as a parameter
+ROOT = Path(__file__).resolve().parents[1]
+# Relative to ROOT, where all of this runs: papermill reads a brace in a path as a parameter.
 BUILD, REPORT = Path(os.environ.get("XLA_BUILD") or "build"), Path("tools/report.ipynb")
-RESULTS = os.environ.setdefault("XLA_RESULTS", str(BUILD.resolve() / "results"))
+EVERY = [path.relative_to(ROOT) for path in sorted(ROOT.glob("notebooks/*.ipynb"))]
+RESULTS = os.environ.get("XLA_RESULTS") or str(ROOT / BUILD / "results")
 CLUSTER = os.environ.get("CLUSTER")  # the address of a Dask scheduler, to run it all elsewhere
-EVERY = sorted(Path("notebooks").glob("*.ipynb"))
 PAPERMILL = {
     "kernel_name": "python3",
     "progress_bar": False,
@@ -157,17 +159,28 @@ def run(path, values, target, busy):
         except papermill.PapermillExecutionError as error:
             failure = f"cell {error.exec_count}: {error.ename}: {message_of(error)}"
         if target and (target != path or not failure):
-            os.replace(beside, target)
+            put(beside, target)
         if not failure:
             keep_results(recorded.name, path, busy)
         return failure
     except Exception as error:  # a kernel that died, a file that is no notebook, a full disk
         if target not in (None, path) and beside.exists():  # what was done until then
-            os.replace(beside, target)
+            put(beside, target)
         return f"{type(error).__name__}: {error}".splitlines()[0]
     finally:
         os.environ["XLA_RESULTS"] = RESULTS
         recorded.cleanup()
+        beside.unlink(missing_ok=True)
+
+
+def put(made, target):
+    """Replace a file at once, and whole, even by one that is on another file system."""
+    beside = target.with_name(made.name)
+    try:
+        if beside != made:
+            shutil.copyfile(made, beside)
+        os.replace(beside, target)
+    finally:
         beside.unlink(missing_ok=True)
 
 
@@ -208,6 +221,8 @@ def tidy(notebook):
 
 if __name__ == "__main__":
     logging.disable()  # what papermill and its libraries log, a line of ours says
+    os.chdir(ROOT)
+    os.environ["XLA_RESULTS"] = RESULTS  # for the report, which reads them
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:

@@ -5,6 +5,7 @@ import builtins
 import functools
 import re
 import statistics
+import symtable
 from pathlib import Path
 
 import nbformat
@@ -45,6 +46,19 @@ def lines(cell):
 
 def prose(path):
     return "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+
+
+def global_names(source):
+    """The global names that code takes, and those that it makes."""
+    code = re.sub(r"(?m)^( *)%.*", r"\1pass", source)  # `%pip` is no Python
+    tables, takes, makes = [symtable.symtable(code, "cells", "exec")], set(), set()
+    for table in tables:
+        tables += table.get_children()
+        at_top = table.get_type() == "module"
+        symbols = [symbol for symbol in table.get_symbols() if at_top or symbol.is_global()]
+        takes |= {x.get_name() for x in symbols if x.is_referenced()}
+        makes |= {x.get_name() for x in symbols if x.is_assigned() or x.is_imported()}
+    return takes, makes
 
 
 def test_notebooks_are_numbered_without_a_gap():
@@ -170,17 +184,21 @@ def test_a_chain_of_cells_defines_what_it_uses_and_records(path):
     chain = [cell.source for cell in code_cells(path) if "run" in tags(cell)]
     everything = "\n".join(cell.source for cell in code_cells(path) if not is_folded(cell))
     assert everything.count("xh.record(") == "\n".join(chain).count("xh.record(")
-    names, made = set(), set(dir(builtins))
-    for node in ast.walk(ast.parse("\n".join(chain))):
-        if isinstance(node, ast.Name):
-            (names if isinstance(node.ctx, ast.Load) else made).add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            made.add(node.name)
-        elif isinstance(node, ast.alias):
-            made.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.arg):
-            made.add(node.arg)
-    assert names <= made, names - made
+    takes, makes = global_names("\n".join(chain))
+    assert takes <= makes | set(dir(builtins)), takes - makes
+
+
+@every_notebook
+def test_learner_copies_take_no_name_from_a_cell_that_they_lack(path):
+    """Neither from the one for Colab nor from a solution."""
+    cells = [(c.id == "colab" or "solution" in tags(c), c) for c in code_cells(path)]
+    dropped = set().union(*(global_names(cell.source)[1] for gone, cell in cells if gone))
+    made, lost = set(), {}
+    for cell in (cell for gone, cell in cells if not gone):
+        takes, makes = global_names(cell.source)
+        made |= makes
+        lost[cell.id] = takes & dropped - made
+    assert {id: names for id, names in lost.items() if names} == {}
 
 
 @every_notebook

@@ -150,6 +150,9 @@ def assert_decided(tf, model, seconds):
         assert "graph" in xh.check(fn, args, kwargs).errors
         return
     assert changed(variables) == []
+    if model.name == "a_wrapper_of_a_compiled_function":
+        assert "runs XLA" in decision.undecided and not decision.gains
+        return
     assert ("XLA" in decision.gains) == (model.truth == "same"), decision
     assert all(operation in decision.verdict for operation in model.refuses)
 
@@ -180,7 +183,9 @@ def test_what_people_bring_is_raced_with_every_shape(tf, bring):
     (what, batches, options), variables = build(tf, Model("", bring, "same"))
     decision = xh.decide(what, batches, budget=10, **options)
     assert changed(variables) == []
-    assert "XLA" in decision.gains, decision
-    assert set(decision.races) == set(decision.shape_shares)
-    shapes = 2 if bring.__name__ == "two_inputs_of_varying_length" else 1
-    assert len(decision.shape_shares) == shapes
+    shapes = decision.findings[0].shapes
+    assert len(shapes) == (2 if bring.__name__ == "two_inputs_of_varying_length" else 1)
+    if bring.__name__ == "text_from_transformers":  # its graph holds an operation of XLA's
+        assert "runs XLA" in decision.undecided and not decision.races
+    else:
+        assert "XLA" in decision.gains and set(decision.races) == set(shapes), decision

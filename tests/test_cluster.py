@@ -19,15 +19,17 @@ from tests.test_run import save
 ROOT = Path(__file__).parents[1]
 TELL = """
 import os, pathlib, time
-pathlib.Path(os.environ["TOLD"], f"{name}-{os.getpid()}").touch()
-time.sleep(8)
+told = pathlib.Path(os.environ["TOLD"])
+(told / f"{name}-{os.getpid()}").touch()
+while not told.with_name("go").exists():
+    time.sleep(0.1)
 print("done by a kernel")
 """
 
 
 @pytest.fixture
 def project(tmp_path):
-    """Three notebooks that note when they run, and take eight seconds."""
+    """Three notebooks that note when they run, and wait for a file named `go`."""
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "told").mkdir()
     shutil.copytree(
@@ -72,15 +74,21 @@ def worker(start, scheduler):
     return start(sys.executable, "-m", "dask", "worker", scheduler, *words, "--no-nanny")
 
 
+def kill_when_begun(machine, count, run, project):
+    """Kill it when notebooks have begun so many times, and let those of the others end."""
+    while len(list((project / "told").iterdir())) < count:
+        assert run.poll() is None, run.communicate()
+        time.sleep(0.1)
+    os.killpg(machine.pid, signal.SIGKILL)
+    (project / "go").touch()
+
+
 def test_a_machine_that_dies_loses_no_notebook(project, start, scheduler):
     workers = [worker(start, scheduler) for _ in range(3)]
     with Client(scheduler, timeout=60) as client:
         client.wait_for_workers(3, timeout=120)
     run = start(sys.executable, "tools/run.py", CLUSTER=scheduler)
-    while len(list((project / "told").iterdir())) < 3:  # all are running
-        assert run.poll() is None, run.communicate()
-        time.sleep(0.1)
-    os.killpg(workers[0].pid, signal.SIGKILL)
+    kill_when_begun(workers[0], 3, run, project)  # all are running
     out, errors = run.communicate(timeout=240)
     names = re.findall(r"\[\d/3\] (\w+): done on .*TensorFlow", out)
     assert sorted(names) == ["01_a", "02_b", "03_c"] and run.returncode == 0, (out, errors)
@@ -89,13 +97,11 @@ def test_a_machine_that_dies_loses_no_notebook(project, start, scheduler):
     assert kept == ["01_a.ipynb", "02_b.ipynb", "03_c.ipynb"]
     assert len(list((project / "told").iterdir())) == 4  # the dead machine's one began twice
     # The two that are left, and a notebook that fails on both.
+    (project / "go").unlink()
     save(project, "01_a", "1 / 0")
     variables = {"CLUSTER": scheduler, "EVERYWHERE": "1"}
     run = start(sys.executable, "tools/run.py", "1", "2", **variables)
-    while len(list((project / "told").iterdir())) < 6:
-        assert run.poll() is None, run.communicate()
-        time.sleep(0.1)
-    os.killpg(workers[1].pid, signal.SIGKILL)  # nobody else may do what it was to do
+    kill_when_begun(workers[1], 6, run, project)  # nobody else may do what it was to do
     out, errors = run.communicate(timeout=240)
     assert out.count("01_a: FAILED on ") == 2 and "ZeroDivisionError" in out, (out, errors)
     assert out.count("02_b: done on ") == out.count("02_b: FAILED on no machine") == 1

@@ -27,8 +27,9 @@ lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks
 	  --ServerApp.root_dir="$$(dirname "$$folder")" --LabApp.default_url="/lab/tree/$$(basename "$$folder")"
 
 # Two files at a time: where tests assert a time, the margins are wide.
-test: set-up ## check the helpers and every notebook
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder docs notebooks tests
+test: set-up ## check the helpers, and notebooks that may have changed (ALL=1: every one)
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
+	  $(if $(filter 1,$(ALL)),,--only-changed) docs notebooks tests
 
 run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4", RUNS=6, CLUSTER)
 	WORDS="$$NOTEBOOKS $$PARAMS" $(BIN)/python tools/run.py --runs "$${RUNS:-1}"

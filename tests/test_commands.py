@@ -44,6 +44,8 @@ def test_words_reach_the_command_that_takes_them_apart(tmp_path, command):
         ("decide", "MODEL=a b:make", "tools/decide.py|a b:make"),
         ("lab", "FOLDER=a b/c", "--ServerApp.root_dir=a b|--LabApp.default_url=/lab/tree/c"),
         ("refresh", "RUNS=", "tools/run.py|--in-place|--runs|1|tools/overview.py"),
+        ("test", "ALL=", "--only-changed|docs|notebooks|tests"),
+        ("test", "ALL=1", "--no-loadscope-reorder|docs|notebooks|tests"),
         ("refresh", "RUNS=6", "tools/run.py|--in-place|--runs|6|tools/overview.py"),
     ],
 )

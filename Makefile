@@ -87,6 +87,8 @@ lint: set-up ## check the style of code and notebooks, and the helpers' types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python -m mypy
+	for folder in xla_helpers xla_helpers/instruments xla_helpers/deciding tools tests; do \
+	  echo "$$(find $$folder -name '*.py' | xargs cat | wc -l) lines in $$folder"; done
 
 LOCK := --quiet --universal --python-version 3.11 --upgrade --custom-compile-command "make lock" \
   --extra notebooks --extra test --extra site pyproject.toml

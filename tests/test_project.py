@@ -1,5 +1,6 @@
-"""The set-up files say the same things in different languages."""
+"""The code can be read, and the set-up files say the same things in different languages."""
 
+import ast
 import json
 import os
 import re
@@ -37,6 +38,98 @@ NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 
 NEW_ON_COLAB = {"msgspec"}  # and it asks for no others
 PLACEHOLDER = "OWNER/xla-tensorflow-notebooks"
+
+
+# Code that can be read
+
+MODULES = {
+    path: ast.parse(path.read_text(encoding="utf-8"))
+    for folder in ("xla_helpers", "tools")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+}
+BLOCKS = ast.For, ast.While, ast.If, ast.With, ast.Try
+GROUND = "calls differences errors internals memory modes tables timing variables"
+
+
+def nesting(node, depth=0):
+    """How deep blocks stand in blocks; `elif` is no deeper than its `if`."""
+    depths = [depth]
+    for child in ast.iter_child_nodes(node):
+        is_elif = isinstance(node, ast.If) and isinstance(child, ast.If) and child in node.orelse
+        depths.append(nesting(child, depth + (isinstance(child, BLOCKS) and not is_elif)))
+    return max(depths)
+
+
+def faults_of(node):
+    """What makes a function hard to read."""
+    body = node.body[1:] if ast.get_docstring(node) else node.body
+    if body and node.end_lineno - body[0].lineno >= 35:
+        yield "more than 35 lines"
+    if nesting(node) > 4:
+        yield "blocks in blocks, more than 4 deep"
+    positional = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
+    if len([name for name in positional if name not in ("self", "cls")]) > 5:
+        yield "more than 5 parameters by position"
+
+
+def test_functions_are_short_and_shallow_and_their_options_have_names():
+    faults = {
+        f"{path.relative_to(ROOT)}, {node.name}": found
+        for path, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and (found := list(faults_of(node)))
+    }
+    assert faults == {}
+
+
+def module_of(path):
+    """Its name without the package's, such as ("instruments", "logs")."""
+    return path.relative_to(ROOT / "xla_helpers").with_suffix("").parts
+
+
+def imported_by(path):
+    """The modules of this package that a module imports, at its head or inside a function."""
+    found = set()
+    for node in ast.walk(MODULES[path]):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = module_of(path)[: -node.level] + tuple((node.module or "").split("."))
+            base = tuple(filter(None, base))
+            found |= {base, *((*base, alias.name) for alias in node.names)}
+    return found & {module_of(other) for other in MODULES if "xla_helpers" in other.parts}
+
+
+IMPORTS = {
+    module_of(path): imported_by(path)
+    for path in MODULES
+    if "xla_helpers" in path.parts and path.stem != "__init__"
+}
+
+
+def test_the_house_has_seven_floors_at_most_and_no_circle():
+    """A module stands above all that it imports."""
+    floors: dict = {}
+    while len(floors) < len(IMPORTS):
+        ready = [x for x in IMPORTS if x not in floors and IMPORTS[x] <= floors.keys()]
+        assert ready, f"a circle among {sorted(IMPORTS.keys() - floors.keys())}"
+        floors |= {x: 1 + max((floors[y] for y in IMPORTS[x]), default=0) for x in ready}
+    assert max(floors.values()) <= 7, floors
+
+
+def test_instruments_stand_on_the_ground_and_nothing_stands_on_deciding():
+    ground = {(name,) for name in GROUND.split()}
+    for module, imports in IMPORTS.items():
+        if module[0] == "instruments":
+            assert {x for x in imports if x[0] != "instruments"} <= ground, module
+        if module in ground:
+            assert imports <= ground, module
+        if module[0] != "deciding":
+            assert not [x for x in imports if x[0] == "deciding"], module
+
+
+def test_each_file_names_its_subject():
+    said = {path: ast.get_docstring(tree) for path, tree in MODULES.items()}
+    assert all(text and len(text.splitlines()[0]) <= 97 for text in said.values())
+    assert len({text.splitlines()[0] for text in said.values()}) == len(said)
 
 
 # Pythons and packages
@@ -121,6 +214,13 @@ def test_the_wheel_holds_every_file_of_the_package_and_no_other(tmp_path):
     files = [path for path in ROOT.glob("xla_helpers/**/*") if path.is_file()]
     there = {str(x.relative_to(ROOT)) for x in files if x.parent.name != "__pycache__"}
     assert {name for name in names if ".dist-info/" not in name} == there
+    (wheel,) = tmp_path.glob("dist/*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "unpacked")
+    code = "import sys; sys.path.insert(0, 'unpacked'); import xla_helpers as xh; "
+    code += "print(xh.__file__, xh.check, xh.decide)"  # one of each folder
+    command = [sys.executable, "-I", "-c", code]
+    shown = subprocess.check_output(command, cwd=tmp_path, text=True)
+    assert "unpacked" in shown.split()[0]
     assert any(name.endswith("/licenses/LICENSE") for name in names)
 
 
@@ -191,7 +291,9 @@ def test_make_lists_every_command_and_each_sets_up_first():
 
 
 def test_what_a_kernel_leaves_in_its_temporary_folder_goes_with_the_run(tmp_path):
-    shutil.copy(ROOT / "conftest.py", tmp_path)
+    (tmp_path / "tests").mkdir()
+    for name in ("conftest.py", "tests/notebook_files.py"):
+        shutil.copy(ROOT / name, tmp_path / name)
     leaves = 'import os\ndef test_left():\n    assert os.system("mktemp -d >left") == 0\n'
     (tmp_path / "test_left.py").write_text(leaves)
     subprocess.run([sys.executable, "-m", "pytest", tmp_path], cwd=tmp_path, check=True)

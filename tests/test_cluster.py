@@ -14,6 +14,7 @@ import cluster
 import pytest
 from distributed import Client
 
+import xla_helpers as xh
 from tests.test_run import save
 
 ROOT = Path(__file__).parents[1]
@@ -35,6 +36,10 @@ def project(tmp_path):
     shutil.copytree(
         ROOT / "tools", tmp_path / "tools", ignore=shutil.ignore_patterns("__pycache__")
     )
+    # A machine's line takes an import of TensorFlow; here it is the same and costs nothing.
+    tool = tmp_path / "tools/cluster.py"
+    (line,) = re.findall(r"(?m)^LINE = .*$", tool.read_text())
+    tool.write_text(tool.read_text().replace(line, "LINE = \"print('P · TensorFlow 2.99')\""))
     for name in ("01_a", "02_b", "03_c"):
         save(tmp_path, name, f"name = {name!r}{TELL}")
     return tmp_path
@@ -106,6 +111,12 @@ def test_a_machine_that_dies_loses_no_notebook(project, start, scheduler):
     assert out.count("01_a: FAILED on ") == 2 and "ZeroDivisionError" in out, (out, errors)
     assert out.count("02_b: done on ") == out.count("02_b: FAILED on no machine") == 1
     assert run.returncode == 1 and "lost: " in errors
+
+
+def test_the_line_of_a_machine_is_that_of_its_measurements(tf):
+    line, versions = cluster.identity()
+    assert line == xh.describe_machine()
+    assert versions.keys() == {*cluster.SAME, "this project"}
 
 
 def test_other_versions_are_refused_by_name(monkeypatch):

@@ -70,7 +70,9 @@ def words_of_varying_length(tf):
     keras = tf.keras
     layers = [keras.layers.Embedding(20, 8, mask_zero=True), keras.layers.LSTM(6)]
     words = np.int32([[3, 4, 5, 0, 0], [7, 8, 9, 10, 11], [1, 0, 0, 0, 0]])
-    return keras.Sequential([*layers, keras.layers.Dense(2)]), (words,), {}
+    model = keras.Sequential([*layers, keras.layers.Dense(2)])
+    model(words)  # which builds it
+    return model, (words,), {}
 
 
 @refused(
@@ -129,7 +131,9 @@ def a_subclassed_model(tf):
         def call(self, x):
             return [head(self.first(x)) for head in self.heads]
 
-    return Tower(), (numbers(2, 3),), {}
+    tower = Tower()
+    tower(numbers(2, 3))  # which builds it
+    return tower, (numbers(2, 3),), {}
 
 
 @refused({"LookupTableFindV2": "words"})

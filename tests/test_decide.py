@@ -29,7 +29,7 @@ def cost(call, first=0.0, new=1):
 def decision(xla, processes=6, **facts):
     costs = {"graph": cost(2e-3), "XLA": xla} if xla else {}
     objections = {"XLA": "" if xla else "is refused: AsString"}
-    found = xh.Finding("a machine", {"float32[3]": 1.0}, costs, objections, **facts)
+    found = xh.ProcessResult("a machine", {"float32[3]": 1.0}, costs, objections, **facts)
     return xh.Decision((found,) * processes, 10_000, 1.05, {}, (), {})
 
 
@@ -43,7 +43,7 @@ def decision(xla, processes=6, **facts):
         (decision(cost(1e-3, first=9.0, new=9)), "No", "9 of 20 example calls trace or compile"),
         (decision(cost(1.9e-3), processes=1), "Not decided", "and 1.05 times was asked for"),
         (decision(None), "No: keep the graph", "XLA is refused: AsString"),
-        (decision(None, undecided="the graph runs XLA"), "No verdict", "the graph runs XLA"),
+        (decision(None, inconclusive="the graph runs XLA"), "No verdict", "the graph runs XLA"),
     ],
 )
 def test_the_page_answers_first(made, begins, says):

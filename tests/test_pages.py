@@ -16,7 +16,7 @@ from myst_parser.slugs import github_slugify
 from overview import plain
 
 import xla_helpers as xh
-from xla_helpers.operations import KNOWN
+from xla_helpers.instruments.manual import ROWS
 from xla_helpers.results import Recorded, write
 
 ROOT = Path(__file__).parents[1]
@@ -120,8 +120,8 @@ def test_each_row_of_the_manual_runs_and_is_proved_or_names_its_source():
 
 
 def test_every_lead_ends_at_a_row_or_a_word_and_every_word_is_linked():
-    helpers = "".join(path.read_text() for path in ROOT.glob("xla_helpers/*.py"))
-    leads = {*KNOWN["manual"].values(), *re.findall(r'see\("([\w-]+)"\)', helpers)}
+    helpers = "".join(path.read_text() for path in ROOT.glob("xla_helpers/**/*.py"))
+    leads = {*ROWS.values(), *re.findall(r'see\("([\w-]+)"\)', helpers)}
     assert len(leads) > 6 and leads <= {*headings("messages.md", "###")}
     lessons = "".join(path.read_text(encoding="utf-8") for path in NOTEBOOKS)
     assert {*re.findall(r"glossary\.md#([\w-]+)", lessons)} == {*headings("glossary.md", "##")}

@@ -168,7 +168,7 @@ def test_chains_run_again_in_fresh_kernels_and_join_the_results_of_the_same_code
     (result,), _ = xh.read_results(results)
     assert len(result.runs) == 2 and all(0 <= one.load <= 1 for one in result.runs)
     assert len({one.comparison["graph"].samples for one in result.runs}) == 2
-    assert len(result.source) == 16 and result.ratio and not result.ratio.bounded
+    assert len(result.source) == 16 and result.ratio and not result.ratio.has_interval
     after = sources(project)["04_d"]
     assert main(["4", "--only-runs"]) == 0 and sources(project)["04_d"] == after
     assert len(xh.read_results(results)[0][0].runs) == 3

@@ -80,8 +80,8 @@ def answer(decision):
     """A verdict for somebody who asks no more than whether to switch XLA on."""
     label, gains = decision.subject, decision.gains
     if label not in gains:
-        head = "No verdict" if decision.undecided else "No: keep the graph"
-        return f"{head}: {decision.undecided or f'{label} {decision.objections[label]}'}."
+        head = "No verdict" if decision.inconclusive else "No: keep the graph"
+        return f"{head}: {decision.inconclusive or f'{label} {decision.objections[label]}'}."
     gain, first, processes = gains[label], decision.findings[0], len(decision.findings)
     head = "Not decided" if not decision.label else "No: keep the graph"
     if decision.label == label:
@@ -94,7 +94,7 @@ def answer(decision):
     low, high = (f"{end:.2f}" if end < 10 else f"{end:.0f}" for end in ends)
     times = f"{low} to {high} times as {'fast' if gain.value >= 1 else 'slow'}"
     where = "in one process" if processes == 1 else f"over {processes} processes"
-    if not gain.bounded:
+    if not gain.has_interval:
         times = "too few processes to say how much"
     said = f"{head}. {before} → {after} a call with {label}"
     if first.costs[label].new > len(first.shapes):

@@ -81,7 +81,7 @@ def listed(rows, others, notebooks):
 def keeps_the_standard(result):
     """A rival with a name, two rows that ran what they say, and a range that says something."""
     ratio = result.ratio
-    return ratio and result.as_labelled and ratio.bounded and ratio.high < WIDEST * ratio.low
+    return ratio and result.as_labelled and ratio.has_interval and ratio.high < WIDEST * ratio.low
 
 
 def machines(results):

@@ -2,42 +2,47 @@
 # The public names. lazy_loader reads this file, and so do type checkers.
 
 # Start
-from .startup import describe_machine, find_checkpoint, prepare_tensorflow
+from .startup import prepare_tensorflow
+from .instruments.machine import describe_machine
 from .memory import page_size
+from .teaching import find_checkpoint
 
 # Measure and compare
 from .comparing import compare, measure
 from .differences import max_difference
 
 # Explain
-from .checking import check
-from .compilations import CompilationLog
-from .errors import exercise, expect_error
-from .startup import watch_compilations
-from .operations import layers_of
-from .profiles import profile
-from .programs import hlo_module, inspect_program
+from .instruments.checking import check
+from .instruments.compilations import CompilationLog
+from .instruments.logs import watch_compilations
+from .instruments.layers import layers_of
+from .instruments.profiles import profile
+from .instruments.programs import hlo_module, inspect_program
 
 # Run elsewhere, decide, keep
-from .deciding import decide, decide_file
-from .processes import run_in_process
+from .deciding.processes import decide, decide_file
+from .instruments.processes import run_in_process
 from .results import read_results, record
 
 # Show
 from .plots import label_lines, picture, plot_graph, plot_ratios
 from .tables import format_si, table
 
+# Teach
+from .teaching import exercise, expect_error
+
 # Types of results
-from .outcomes import Outcome
-from .checking import Check
 from .comparisons import Comparison, ComparisonError
-from .decisions import Cost, Decision, Finding
+from .deciding.costs import Cost, ProcessResult
+from .deciding.verdict import Decision
 from .differences import Difference
-from .profiles import Evidence
-from .processes import ProcessError, Run
-from .profiles import Profile
-from .programs import Kernel, Program
-from .comparisons import Ratio
+from .instruments.first_calls import FirstCall
+from .instruments.checking import Check
+from .instruments.evidence import Evidence
+from .instruments.processes import ProcessError, Run
+from .instruments.profiles import Profile
+from .instruments.programs import Kernel, Program
+from .ratios import Ratio
 from .results import Result
 from .timing import Measurement
 
@@ -50,11 +55,11 @@ __all__ = [
     "Decision",
     "Difference",
     "Evidence",
-    "Finding",
+    "FirstCall",
     "Kernel",
     "Measurement",
-    "Outcome",
     "ProcessError",
+    "ProcessResult",
     "Profile",
     "Program",
     "Ratio",

@@ -7,12 +7,26 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from .calls import Call, State
-from .comparisons import Comparison, ComparisonError, median_ratio
+from .calls import Call
+from .comparisons import Comparison, ComparisonError
 from .differences import TOLERANCE
 from .errors import check_number, headline
-from .outcomes import compare_outcomes, first_calls, have_own_variables
-from .timing import BLOCK_SECONDS, ROUNDS, Block, Measurement, calibrate, time_block, timed
+from .instruments.first_calls import FirstCalls, first_calls
+from .ratios import median_ratio
+from .timing import (
+    BLOCK_SECONDS,
+    ROUNDS,
+    Block,
+    Measurement,
+    calibrate,
+    effort,
+    rounds_by_effort,
+    time_block,
+    timed,
+)
+from .variables import Snapshot
+
+NARROW = 0.05  # of a ratio: an interval that is wider asks for further rounds
 
 
 def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> Measurement:
@@ -21,7 +35,8 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
     The device has finished when the clock is read, and the garbage collector rests meanwhile. Page
     faults are counted around each block, of all threads of the process. The
     first call of a `tf.function` includes its trace; to see it compile, pass one that is new.
-    Variables are restored afterwards as by `compare`.
+    The variables of a `tf.function`, and those among the arguments, have their values again before
+    each block and in the end, as with `compare`.
 
     Args:
         fn: Anything that can be called.
@@ -34,8 +49,8 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
         A `Measurement`, in seconds per call.
 
     Raises:
-        TypeError: When `fn` cannot be called or `args` is no tuple.
-        ValueError: When `rounds` is no whole number above zero.
+        TypeError: When `fn` cannot be called or `args` is not a tuple.
+        ValueError: When `rounds` is not a whole number above zero.
         Exception: Whatever `fn` raises.
 
     Example:
@@ -44,15 +59,21 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
         ('sum', 5)
     """
     check_number("rounds", rounds, whole=True)
-    call, state = Call(fn, args, kwargs), State()
-    traced = state.trace(call)
+    call, snapshot = Call(fn, args, kwargs), Snapshot()
+    tracing, variables = call.trace()
+    snapshot.add(variables)
+
+    blocks: list[Block] = []
     try:
         first, _ = timed(call)
-        calls = calibrate(call)
-        blocks = [time_block(call, calls) for _ in range(rounds)]
+        moved = list(snapshot.changed())
+        calls = calibrate(call.bound, BLOCK_SECONDS * effort())
+        for _ in range(rounds_by_effort(rounds)):
+            snapshot.restore(moved)
+            blocks.append(time_block(call.bound, calls))
     finally:
-        state.restore()
-    return Measurement.of(label or call.name, traced + first, blocks, calls)
+        snapshot.restore()
+    return Measurement.of(label or call.name, tracing + first, blocks, calls)
 
 
 def compare(
@@ -68,9 +89,10 @@ def compare(
 
     The variables that a trace uses (`concrete.graph.variables`), and those among the arguments,
     belong to the result, and have their values again before each call, before each block, and in
-    the end. Plain Python of tensors, of arrays, or without arguments is traced for that, without
-    AutoGraph, unless a `tf.function` of the same Python is a candidate. What is not traced, or
-    cannot be, and what Python callbacks touch, is not restored.
+    the end. Plain Python is never traced, because an object that keeps a tensor of a trace cannot
+    be called any more. So nobody knows its variables, and they are not restored, unless a
+    `tf.function` of the same Python is a candidate, too. Nor is what Python callbacks touch.
+
     Where a candidate differs from itself when called again, or random numbers are drawn, no result
     is called different.
 
@@ -91,7 +113,8 @@ def compare(
     Raises:
         ComparisonError: After the others were measured, when a candidate raised or gave another
             result.
-        TypeError, ValueError: For arguments that make no sense.
+        TypeError, ValueError: For arguments that make no sense, two labels that read the same, and
+            a Keras model that is not built.
 
     Example:
         >>> import numpy as np
@@ -106,50 +129,67 @@ def compare(
     check_number("block", block)
     check_number("budget", budget, zero=True)
     check_number("tolerance", tolerance, zero=True)
-    calls, state = {str(x): Call(fn, args, kwargs) for x, fn in candidates.items()}, State()
-    outcomes = first_calls(calls, state)
-    comparison = race(calls, outcomes, tolerance, state, rounds, budget, block, clock)
+    first = first_calls(calls_of(candidates, args, kwargs), tolerance)
+    comparison = race(first, rounds=rounds, budget=budget, block=block, clock=clock)
     if comparison.failures and strict:
         raise ComparisonError(comparison)
     return comparison
 
 
+def calls_of(candidates: Mapping, args, kwargs) -> dict[str, Call]:
+    """Label to call. Raises: ValueError for two labels that read the same, such as 1 and "1"."""
+    calls = {str(label): Call(fn, args, kwargs) for label, fn in candidates.items()}
+    if len(calls) < len(candidates):
+        raise ValueError(f"two labels read the same: {', '.join(map(repr, candidates))}")
+    return calls
+
+
 def race(
-    calls, outcomes, tolerance, state, rounds, budget, block=BLOCK_SECONDS, clock=time.perf_counter
+    first: FirstCalls, *, rounds=ROUNDS, budget=2.0, block=BLOCK_SECONDS, clock=time.perf_counter
 ) -> Comparison:
-    """Time the calls whose first outcomes agree, in turns; the options are those of `compare`."""
-    failures = {x: headline(one.error) for x, one in outcomes.items() if one.error is not None}
-    good = {label: one for label, one in outcomes.items() if one.error is None}
-    good, undecided, rounded = compare_outcomes(calls, good, tolerance, state)
-    reference = next(iter(good), "")
-    if not undecided:
-        unlike = {label: one.difference for label, one in good.items() if not one.agrees}
-        why = f"differs from {reference} by more than {tolerance:.2g}, in "
-        failures |= {label: f"{why}{difference}" for label, difference in unlike.items()}
-    ready = {label: call for label, call in calls.items() if label not in failures}
-    graphs = (label for label in ready if good[label].evidence.graphs)
-    lanes = _Race(ready, next(graphs, next(iter(ready), "")), failures, state, block, clock)
+    """Time the calls whose first outcomes agree, in turns.
+
+    Args:
+        first: What the calls did, from which outcomes that are errors are left out.
+        rounds: As of `compare`, like the three below.
+        budget: Seconds for further rounds.
+        block: Seconds that a sample lasts, about.
+        clock: Gives the seconds of the rounds.
+
+    Returns:
+        A `Comparison`, whose failures say why a candidate was not timed.
+    """
+    evidence = {label: outcome.evidence for label, outcome in first.outcomes.items()}
+    errors = {x: outcome.error for x, outcome in first.outcomes.items() if outcome.error}
+    first = first.only(x for x in first.outcomes if x not in errors).compared()
+    failures = {label: headline(error) for label, error in errors.items()} | _unlike(first)
+    lanes = _Race(first, failures, block * effort(), clock)
     try:
-        lanes.run(rounds, budget)
+        lanes.run(rounds_by_effort(rounds), budget * effort())
     finally:
-        state.restore()
-
-    def measured(label, blocks):
-        return Measurement.of(label, good[label].seconds, blocks, lanes.calls[label])
-
-    rows = {label: measured(label, blocks) for label, blocks in lanes.blocks.items()}
-    control = measured(lanes.control, lanes.again) if lanes.control in rows else None
+        first.snapshot.restore()
+    differences = {x: outcome.difference for x, outcome in first.outcomes.items()}
     return Comparison(
-        rows,
-        {} if undecided else {x: one.difference for x, one in good.items() if one.difference},
-        failures,
-        tolerance,
-        {label: one.evidence for label, one in outcomes.items()},
-        control,
-        undecided,
-        any(have_own_variables(one, good[reference]) for one in good.values()),
-        rounded,
+        measurements=lanes.measurements(),
+        differences={} if first.inconclusive else {x: d for x, d in differences.items() if d},
+        failures=failures,
+        tolerance=first.tolerance,
+        evidence=evidence,
+        control=lanes.control_measurement(),
+        inconclusive=first.inconclusive,
+        own_variables=first.own_variables,
+        sensitive=first.sensitive,
     )
+
+
+def _unlike(first):
+    """Label to how it differs from the first, of the candidates that do; none if inconclusive."""
+    if first.inconclusive:
+        return {}
+    reference = next(iter(first.outcomes), "")
+    why = f"differs from {reference} by more than {first.tolerance:.2g}, in "
+    unlike = {x: outcome for x, outcome in first.outcomes.items() if not outcome.agrees}
+    return {label: f"{why}{outcome.difference}" for label, outcome in unlike.items()}
 
 
 class _Race:
@@ -157,21 +197,35 @@ class _Race:
 
     blocks: label to the `Block` of each round. control: the label of the candidate that runs twice.
     again: its other blocks. calls: label to the calls in each block.
-    A candidate that raises leaves the race.
+    A candidate that raises leaves the race, and `failures` says why.
     """
 
-    def __init__(self, candidates, control, failures, state, block, clock):
-        self.blocks: dict[str, list[Block]] = {label: [] for label in candidates}
-        self.control, self.again = control, list[Block]()
+    def __init__(self, first, failures, block, clock):
+        self._first, self._failures, self._clock = first, failures, clock
+        self.blocks: dict[str, list[Block]] = {x: [] for x in first.outcomes if x not in failures}
+        graphs = (x for x in self.blocks if first.outcomes[x].evidence.graphs)
+        self.control, self.again = next(graphs, next(iter(self.blocks), "")), list[Block]()
         self.calls: dict[str, int] = {}
-        self._candidates, self._failures, self._state = candidates, failures, state
-        self._clock, self._shuffle = clock, random.Random(0).shuffle  # always the same orders
-        self._lanes = [*self.blocks.items(), (control, self.again)]
+        self._shuffle = random.Random(0).shuffle  # always the same orders
+        self._lanes = [*self.blocks.items(), (self.control, self.again)]
         self._moved: set[str] = set()  # names of variables that a candidate changes
-        for label in candidates:
+        for label in list(self.blocks):
             calls = self._attempt(label, calibrate, block)
-            self.calls[label] = calls and self._in_step(calls)
-            self._moved |= state.changed().keys()
+            if calls is not None:
+                self.calls[label] = self._in_step(calls)
+            self._moved |= first.snapshot.changed().keys()
+
+    def measurements(self):
+        """Label to `Measurement`, of the candidates that did not leave."""
+        return {label: self._measured(label, blocks) for label, blocks in self.blocks.items()}
+
+    def control_measurement(self):
+        """The other `Measurement` of the control; None when it left."""
+        return self._measured(self.control, self.again) if self.control in self.blocks else None
+
+    def _measured(self, label, blocks):
+        seconds = self._first.outcomes[label].seconds
+        return Measurement.of(label, seconds, blocks, self.calls[label])
 
     def run(self, rounds, budget):
         """At least `rounds`; where an interval is wide then, more of them until `budget` is over.
@@ -197,20 +251,20 @@ class _Race:
         The start of a block costs something too. So it costs two like candidates the same, also
         where a disturbance made one of them look slower than it is.
         """
-        first = next(filter(None, self.calls.values()), calls)
+        first = next(iter(self.calls.values()), calls)
         return max(1, round(first * 4.0 ** round(math.log(calls / first, 4))))
 
     def _is_narrow(self):
         seconds = [[block.seconds for block in blocks] for blocks in self.blocks.values()]
         first, *others = seconds or [[]]
         ratios = [median_ratio(np.divide(first, other)) for other in others]
-        return all(r.high - r.low <= 0.05 * r.value for r in ratios)
+        return all(ratio.high - ratio.low <= NARROW * ratio.value for ratio in ratios)
 
     def _attempt(self, label, act, amount):
         """What `act` gives for a candidate; None when it raises, and leaves."""
-        self._state.restore(self._moved)
+        self._first.snapshot.restore(self._moved)
         try:
-            return act(self._candidates[label], amount, self._clock)
+            return act(self._first.calls[label].bound, amount, self._clock)
         except Exception as error:  # whatever a reader's function raises
             self._failures[label] = headline(error)
             del self.blocks[label]

@@ -45,6 +45,24 @@ class Difference:
         return f"{self.place}: {self.detail}" if self.detail else "equal"
 
 
+@dataclass(frozen=True)
+class Sensitive:
+    """An array that is not compared, because rounding alone moves it.
+
+    Attributes:
+        place: The part of the result, such as ``result['loss'][1]``.
+        difference: How far it differs, relative to its scale.
+        moved: How far it moves where the arguments move by their last bit.
+    """
+
+    place: str
+    difference: float
+    moved: float
+
+    def __str__(self):
+        return f"{self.place} (differs by {self.difference:.2g}, rounding moves {self.moved:.2g})"
+
+
 def max_difference(result, reference) -> Difference:
     """Find the largest relative difference of two results.
 
@@ -69,7 +87,7 @@ def max_difference(result, reference) -> Difference:
         >>> str(max_difference([1.0, 2.002], [1.0, 2.0]))
         'result[1]: 0.001 relative, 0.002 absolute'
     """
-    left, right = (dict(leaves(as_arrays(one))) for one in (result, reference))
+    left, right = (dict(leaves(as_arrays(nest))) for nest in (result, reference))
     return largest(differences(left, right))
 
 
@@ -83,7 +101,7 @@ def differences(left: Mapping, right: Mapping, name: str = "result") -> list[Dif
 
 def largest(found: Iterable[Difference]) -> Difference:
     """The largest of several differences."""
-    return max(found, key=lambda one: one.size, default=Difference())
+    return max(found, key=lambda difference: difference.size, default=Difference())
 
 
 def as_arrays(result, place: str = "result"):
@@ -115,7 +133,7 @@ def _as_array(leaf, place):
 
 
 def leaves(arrays, place: str = "result") -> Iterator[tuple[str, Any]]:
-    """Each leaf of a nest, with its place, such as ``result['loss'][1]``; None is no leaf."""
+    """Each leaf of a nest but None, with its place, such as ``result['loss'][1]``."""
     if names := PARTS.get(type(arrays).__name__):
         arrays = {name: getattr(arrays, name) for name in names}
     if isinstance(arrays, (Mapping, list, tuple)):
@@ -129,8 +147,21 @@ def _magnitude(array):
     """The largest finite magnitude; 0 for integers and text."""
     if array.dtype.kind not in FLOATING:
         return 0.0
-    array = array.astype(np.complex128)
+    array = _widened(array)
     return float(np.max(np.abs(array[np.isfinite(array)]), initial=0.0))
+
+
+def _widened(array):
+    """In double precision."""
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64, copy=False)
+
+
+def _not_finite(array):
+    """How many entries are NaN, and how many are infinite, in words."""
+    negative = np.count_nonzero(np.isinf(array) & (array.real < 0))
+    infinite = f"{np.isinf(array).sum()} infinite"
+    infinite += f" ({negative} of them negative)" if negative else ""
+    return f"{np.isnan(array).sum()} NaN and {infinite}"
 
 
 def _difference(place, a, b, unit):
@@ -143,15 +174,17 @@ def _difference(place, a, b, unit):
         different = int(np.count_nonzero(a != b))
         words = f"{different} of {a.size} entries are different"
         return Difference(math.inf, place, words) if different else Difference(place=place)
-    a, b = a.astype(np.complex128), b.astype(np.complex128)
+    a, b = _widened(a), _widened(b)
     finite = np.isfinite(a) & np.isfinite(b)
     if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
-        counts = [f"{np.isnan(x).sum()} NaN and {np.isinf(x).sum()} infinite" for x in (a, b)]
-        return Difference(math.inf, place, " instead of ".join(counts))
+        words, instead = _not_finite(a), _not_finite(b)
+        elsewhere = "in other places" if words == instead else f"instead of {instead}"
+        return Difference(math.inf, place, f"{words} {elsewhere}")
     absolute = float(np.max(np.abs(a[finite] - b[finite]), initial=0.0))
     if not absolute:
         return Difference(place=place)
-    own, other = _magnitude(a), _magnitude(b)
-    scale = unit if max(own, other) < ZERO * unit else max(other or own, FLOOR * unit)
+    magnitude, reference = _magnitude(a), _magnitude(b)
+    is_zero = max(magnitude, reference) < ZERO * unit
+    scale = unit if is_zero else max(reference or magnitude, FLOOR * unit)
     size = absolute / scale
     return Difference(size, place, f"{size:.2g} relative, {absolute:.2g} absolute")

@@ -6,6 +6,7 @@ its pages; other allocators, TensorFlow's own with oneDNN among them, keep what 
 """
 
 import ctypes
+import math
 import mmap
 import os
 import re
@@ -28,6 +29,7 @@ PINNED = {
 """What `pin_malloc` sets, in the environment of a process that does not call it."""
 
 TOUCHED = 32 << 20  # bytes of new memory by which the price of a page fault is measured
+QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds of all cores in each period, of a container
 HUGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 _pinned = False
@@ -60,7 +62,7 @@ def page_size() -> int | None:
     """Find out how many bytes of new memory one page fault brings.
 
     Returns:
-        Bytes; None where a predicted count would not hold: the pages are no ordinary ones, or an
+        Bytes; None where a predicted count would not hold, because pages have another size or an
         array may get huge ones.
     """
     with suppress(OSError):
@@ -85,9 +87,13 @@ def page_fault_seconds() -> float:
 
 
 def available_cores() -> int:
-    """The number of cores that this process may use."""
+    """The number of cores that this process may use, by its affinity and its container's quota."""
     affinity = getattr(os, "sched_getaffinity", lambda pid: range(os.cpu_count() or 1))
-    return len(affinity(0))
+    cores = len(affinity(0))
+    with suppress(OSError, ValueError):  # no container, or no limit: "max 100000"
+        quota, period = QUOTA.read_text(encoding="ascii").split()
+        cores = min(cores, math.ceil(int(quota) / int(period)))
+    return cores
 
 
 def _touch(threads):

@@ -13,9 +13,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import EngFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from .calls import MODES, mode_of
-from .comparisons import Ratio
-from .tables import cut, format_si, in_one_line
+from .modes import MODES, mode_of
+from .ratios import Ratio
+from .tables import format_si, printable, truncate
 
 in_style = plt.style.context("xla_helpers.xla")
 
@@ -56,7 +56,8 @@ def label_lines(ax) -> None:
         ax: The axes, with scales, limits and titles as they will be.
     """
     ax.figure.draw_without_rendering()  # only now it is settled where things stand
-    labelled = [line for line in ax.lines if not line.get_label().startswith("_")]
+    named = [line for line in ax.lines if not line.get_label().startswith("_")]
+    labelled = [line for line in named if len(line.get_xydata())]  # a legend's line has no points
     ends = {x: x.get_xydata()[-1] for x in labelled if ax.viewLim.contains(*x.get_xydata()[-1])}
     points = 72 / ax.figure.dpi
     heights = {line: ax.transData.transform(end)[1] * points for line, end in ends.items()}
@@ -85,7 +86,7 @@ def _label_ticks(axis, formatter) -> None:
 
 
 def _colours_of(labels) -> list[str]:
-    """The colour of the mode that each label begins with, or one that is no mode's."""
+    """The colour of the mode that each label begins with, or one that belongs to no mode."""
     cycle = plt.rcParams["axes.prop_cycle"].by_key()["color"]
     modes, others = dict(zip(MODES, cycle, strict=False)), itertools.cycle(cycle[len(MODES) :])
     return [modes.get(mode_of(str(label)) or "") or next(others) for label in labels]
@@ -93,7 +94,7 @@ def _colours_of(labels) -> list[str]:
 
 def _plain(text, width=64, most=64) -> str:
     """A text as a picture takes it: short, and nothing in it is a command."""
-    return textwrap.fill(cut(in_one_line(str(text)), most), width).replace("$", r"\$")
+    return textwrap.fill(truncate(printable(str(text)), most), width).replace("$", r"\$")
 
 
 def _beside(ax, place, words, up=0, **style) -> None:
@@ -137,7 +138,10 @@ def plot_comparison(comparison, predicted, limits, ax, title):
     _name_rows(ax, measured)
     medians = [m.median for m in measured.values()]
     log = max(medians) > 10 * min(medians)
-    ax.set(xscale="log") if log else ax.set(xlim=(0, 1.05 * ax.dataLim.x1))
+    if log:
+        ax.set(xscale="log")
+    else:
+        ax.set(xlim=(0, 1.05 * ax.dataLim.x1))
     _label_ticks(ax.xaxis, EngFormatter("s"))
     words = f"dot: sample, bar: median{', diamond: predicted' if predicted else ''}"
     ax.set_xlabel(f"time per call{', log scale' if log else ''} ({words})")
@@ -172,7 +176,7 @@ def plot_ratios(
     ax = ax or plt.subplots(figsize=(7.2, height))[1]
     places = {name: row for row, name in enumerate(ratios)}
     for ratio, row in zip(ratios.values(), places.values(), strict=True):
-        if ratio.bounded:
+        if ratio.has_interval:
             ax.plot([ratio.low, ratio.high], [row, row], color="C2", linewidth=3)  # XLA's colour
         ax.plot(ratio.value, row, "o", color="C2")
     style = {"linestyle": "none", "fillstyle": "none", "color": "black", "markersize": 5}
@@ -214,6 +218,7 @@ def plot_graph(nodes: dict, edges, *, outside: str = "in no cluster", ax=None, t
     Returns:
         The axes, for `picture`.
     """
+    edges = list(edges)
     places = _lay_out(nodes, edges)
     depth = max((y for _, y in places.values()), default=0) + 1
     ax = ax or plt.subplots(figsize=(7.2, 0.7 + 0.36 * depth))[1]
@@ -226,7 +231,7 @@ def plot_graph(nodes: dict, edges, *, outside: str = "in no cluster", ax=None, t
     for name, (operation, cluster) in nodes.items():
         box = {"boxstyle": "round", "facecolor": "white", "edgecolor": colours[cluster], "lw": 1.8}
         words = {"ha": "center", "va": "center", "fontsize": SMALL, "bbox": box}
-        ax.text(*places[name], _plain(cut(operation, 32)), **words)
+        ax.text(*places[name], _plain(truncate(operation, 32)), **words)
     for cluster, colour in colours.items():
         ax.plot([], [], "s", color=colour, fillstyle="none", label=_plain(cluster or outside)[:32])
     ax.set_ylim(depth - 0.5, -0.5)

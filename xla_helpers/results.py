@@ -1,7 +1,9 @@
 """Comparisons as small files, read on another day or machine."""
 
+import hashlib
 import os
 import re
+import uuid
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -13,13 +15,15 @@ import msgspec
 from msgspec import Meta
 from platformdirs import user_data_path
 
-from .comparisons import ENOUGH, Comparison, Ratio, process_ratio
+from .comparisons import Comparison
 from .differences import Difference
-from .startup import VERSIONS, machine_facts
-from .tables import cut, in_one_line
+from .instruments.machine import VERSIONS, machine_facts
+from .ratios import ENOUGH, Ratio, median_ratio
+from .tables import abbreviate, printable, truncate
 
 LARGEST = 2_000_000  # bytes of a file that is still read
 SHORTEST, LONGEST = 1e-12, 1e9  # seconds of a call
+LONGEST_NAME = 120  # letters of a folder's name, without its hash
 LIBRARIES = "keras", "keras-hub", "numpy", "tf-keras", "transformers"
 
 Line = Annotated[str, Meta(min_length=1, max_length=200)]
@@ -82,20 +86,20 @@ class Result:
 
     @property
     def hardware(self) -> str:
-        """The same without versions."""
+        """The machine in one line, without versions."""
         return " · ".join(text for name, text in self.machine.items() if name not in VERSIONS)
 
     @property
     def ratio(self) -> Ratio | None:
         """How many times faster `label` is than `rival`; None where one was not measured.
 
-        Of several processes, the median, the lowest and the highest; of one, that of its race.
+        Of several processes, that of their median (`median_ratio`); of one, that of its race.
         """
         found = [run.comparison for run in self.runs]
         if not all({self.label, self.rival} <= set(one.measurements) for one in found):
             return None
         ratios = [one.ratio(self.label, self.rival) for one in found]
-        return ratios[0] if len(ratios) == 1 else process_ratio(one.value for one in ratios)
+        return ratios[0] if len(ratios) == 1 else median_ratio([ratio.value for ratio in ratios])
 
     @property
     def as_labelled(self) -> bool:
@@ -104,7 +108,7 @@ class Result:
         return all(one.ran_as_labelled(self.label, self.rival) for one in found)
 
     def with_runs(self, earlier: "Result") -> "Result":
-        """The same with the runs of an earlier result before its own, `ENOUGH` of them at most.
+        """This result with the runs of an earlier one before its own, `ENOUGH` of them at most.
 
         Runs on another machine, with other versions, or of other code are left out.
         """
@@ -136,23 +140,36 @@ def record(
         The path of the file.
 
     Raises:
-        ValueError: For what no file may hold, such as no measurement, or a time of zero.
+        ValueError: For a label or a rival that was not measured, and for what no file may hold,
+            such as a time of zero.
 
     Example:
         >>> import tempfile
         >>> from xla_helpers import compare
-        >>> found = compare({"sum": sum}, ([1, 2],), rounds=6, budget=0)
-        >>> path = record("one-sum", found, "the sum of two numbers", folder=tempfile.mkdtemp())
+        >>> found = compare({"sum": sum, "max": max}, ([2, 0],), rounds=6, budget=0)
+        >>> about = "the sum of two numbers, and the larger one"
+        >>> options = {"label": "max", "rival": "sum", "folder": tempfile.mkdtemp()}
+        >>> path = record("sum-or-max", found, about, **options)
         >>> results, skipped = read_results(path)
         >>> list(results[0].comparison.measurements), skipped
-        (['sum'], {})
+        (['sum', 'max'], {})
     """
-    agree = comparison.differences.items()
-    sizes = {x: Difference(d.size) for x, d in agree if x in comparison.measurements}
-    ran = {x: replace(one, random_ops=()) for x, one in comparison.evidence.items()}
-    undecided = comparison.undecided and "they are not comparable"  # nothing personal
+    if missing := {label, rival} - comparison.measurements.keys():
+        there = abbreviate(comparison.measurements, 9) or "nothing"
+        raise ValueError(f"{abbreviate(sorted(missing))} was not measured: there is {there}")
+    sizes = {
+        label: Difference(difference.size)
+        for label, difference in comparison.differences.items()
+        if label in comparison.measurements
+    }
+    ran = {x: replace(evidence, random_ops=()) for x, evidence in comparison.evidence.items()}
     kept = replace(
-        comparison, differences=sizes, failures={}, evidence=ran, undecided=undecided, rounded=()
+        comparison,
+        differences=sizes,
+        failures={},
+        evidence=ran,
+        inconclusive=comparison.inconclusive and "they are not comparable",  # nothing personal
+        sensitive=(),
     )
     run, libraries = Recorded(date.today().isoformat(), kept), {}
     for library in LIBRARIES:
@@ -163,8 +180,17 @@ def record(
 
 def path_of(result: Result, folder=None) -> Path:
     """The file of a result, in the folder of its machine."""
-    machine = re.sub("[^a-z0-9]+", "-", result.hardware.lower()).strip("-")[:120]
-    return Path(folder or results_folder()) / machine / f"{result.name}.json"
+    return Path(folder or results_folder()) / _folder_name(result.hardware) / f"{result.name}.json"
+
+
+def _folder_name(hardware):
+    """Small letters, digits and "-"; with a hash behind it where that would not tell two apart."""
+    name = re.sub("[^a-z0-9]+", "-", hardware.lower()).strip("-")
+    is_whole = len(name) <= LONGEST_NAME and not re.search(r"[^\W_a-z0-9]", hardware.lower())
+    if is_whole:
+        return name
+    digest = hashlib.sha256(hardware.encode()).hexdigest()[:12]
+    return f"{name[:LONGEST_NAME]}-{digest}".lstrip("-")
 
 
 def write(result: Result, folder=None) -> Path:
@@ -172,7 +198,8 @@ def write(result: Result, folder=None) -> Path:
     _parse(msgspec.json.encode(result))  # nothing is written that could not be read
     path = path_of(result, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")  # so that nobody reads half a file
+    # Nobody reads half a file, and two who write at once have a part of their own.
+    part = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.part")
     part.write_bytes(msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n")
     os.replace(part, path)
     return path
@@ -195,7 +222,7 @@ def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
                     raise ValueError(f"no regular file of at most {LARGEST:,} bytes")
                 results.append(_parse(path.read_bytes()))
             except (OSError, ValueError, RecursionError) as error:
-                skipped[str(path)] = cut(in_one_line(str(error)), 200)
+                skipped[str(path)] = truncate(printable(str(error)), 200)
     return results, skipped
 
 

@@ -26,23 +26,23 @@ class Table:
 
     def __str__(self):
         title, columns, rows, *notes = self._parts()
-        shown = [in_one_line(title), _laid_out(columns, rows, "simple"), *map(in_one_line, notes)]
+        shown = [printable(title), _laid_out(columns, rows, "simple"), *map(printable, notes)]
         return "\n".join(shown)
 
     __repr__ = __str__
 
     def _repr_html_(self):
         title, columns, rows, *notes = self._parts()
-        title, *notes = (f"<p>{escape(in_one_line(line))}</p>" for line in (title, *notes))
+        title, *notes = (f"<p>{escape(printable(line))}</p>" for line in (title, *notes))
         return "\n".join([title, _laid_out(columns, rows, "html"), *notes])
 
 
 def _laid_out(columns, rows, form):
-    cells = [[in_one_line(str(cell)) for cell in row] for row in rows]
+    cells = [[printable(str(cell)) for cell in row] for row in rows]
     sides = ["right" if _are_numbers(column) else "left" for column in zip(*cells, strict=True)]
     return tabulate(
         cells,
-        list(map(in_one_line, columns)),
+        list(map(printable, columns)),
         tablefmt=form,
         colalign=sides or None,  # tabulate fails on alignments without a row
         disable_numparse=True,  # which would write 4.00 as 4
@@ -91,22 +91,22 @@ def format_si(value: float, unit: str) -> str:
     return f"{rounded / size:.3g} {PREFIXES[size]}{unit}"
 
 
-def counted(number: int, what: str) -> str:
+def pluralize(number: int, what: str) -> str:
     """A number of things: ``1 kernel``, ``1,000 kernels``."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-def in_one_line(text: str) -> str:
+def printable(text: str) -> str:
     """The text without characters that a terminal would obey."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def cut(text: str, limit: int) -> str:
+def truncate(text: str, limit: int) -> str:
     """The text in at most `limit` characters, with a mark where it was cut."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def first_of(names: Iterable[Any], most: int = 3) -> str:
+def abbreviate(names: Iterable[Any], most: int = 3) -> str:
     """At most `most` names, with a mark if there are more."""
     names = list(map(str, names))
     return ", ".join(names[:most]) + (", …" if len(names) > most else "")

@@ -1,21 +1,26 @@
 """The clock: one call alone, blocks of calls, the seconds they took, and their page faults."""
 
 import itertools
+import os
 import statistics
 import sys
 import time
 import timeit
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .errors import check_number
 from .memory import page_fault_seconds, page_faults
-from .tables import counted, format_si
+from .tables import format_si, pluralize
 
 ROUNDS = 15  # samples of the steady state, one a round
+LEAST_ROUNDS = 9  # whose interval leaves out one outlier on either side
 BLOCK_SECONDS = 0.02  # a sample lasts at least so long, so that the clock's own cost does not show
+NOISY = 0.15  # of the median: samples whose interquartile range is wider are noisy
 SHARE = 0.05  # of a call's time: page faults that take less are not shown
 
 
@@ -67,8 +72,8 @@ class Measurement:
 
     @property
     def noisy(self) -> bool:
-        """Whether the interquartile range exceeds 15 % of the median."""
-        return self.iqr > 0.15 * self.median
+        """Whether the interquartile range exceeds `NOISY` of the median."""
+        return self.iqr > NOISY * self.median
 
     @property
     def fault_share(self) -> float:
@@ -80,7 +85,7 @@ class Measurement:
         """Page faults of a call, in words; "" where they cost less than `SHARE` of its time."""
         if self.faults is None:
             return "new memory: not known"
-        shown = f"new memory: {counted(round(self.faults), 'page')} a call"
+        shown = f"new memory: {pluralize(round(self.faults), 'page')} a call"
         return shown if self.fault_share >= SHARE else ""
 
     def __str__(self):
@@ -90,6 +95,23 @@ class Measurement:
         return f"{self.label}: {median}, IQR {iqr} ({samples}), first call {first}{memory}"
 
     __repr__ = __str__
+
+
+def effort() -> float:
+    """By how much the seconds of blocks and races are multiplied: XLA_EFFORT, usually 1.
+
+    Tests of notebooks set it to less, because what they assert holds of short races, too.
+    """
+    given = os.environ.get("XLA_EFFORT") or "1"
+    with suppress(ValueError):
+        check_number("XLA_EFFORT", factor := float(given))
+        return factor
+    raise ValueError(f"XLA_EFFORT must be a number above zero, not {given!r}")
+
+
+def rounds_by_effort(rounds: int) -> int:
+    """So many rounds, or fewer where tests ask for less, down to `LEAST_ROUNDS`."""
+    return max(min(rounds, LEAST_ROUNDS), round(rounds * min(1.0, effort())))
 
 
 def timed(fn: Callable, *args, **kwargs) -> tuple[float, Any]:

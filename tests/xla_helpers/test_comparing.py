@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.variables import Snapshot
 
 SHORT = 1e-9  # a block this short holds one call
 QUICK = {"rounds": 2, "budget": 0, "block": SHORT, "strict": False}
@@ -64,8 +65,7 @@ class Machine:
 
     def race(self, a=1.0, b=1.0, **options):
         candidates = {"a": self.takes(a), "b": self.takes(b)}
-        plain = (1,)  # an argument that is no tensor: Python of it is not traced, only called
-        return xh.compare(candidates, plain, clock=self, block=SHORT, **options)
+        return xh.compare(candidates, (1,), clock=self, block=SHORT, **options)
 
 
 def test_a_wide_interval_is_given_the_budget():
@@ -75,6 +75,14 @@ def test_a_wide_interval_is_given_the_budget():
     assert [len(c["a"].samples) for c in (narrow, quick)] == [7, 7]
     assert {len(lane.samples) for lane in lanes} == {len(wide["a"].samples)} != {7}
     assert 40 < sum(sum(lane.samples) for lane in lanes) < 100
+
+
+def test_an_interval_of_a_tenth_is_not_narrow():
+    """It is given the budget: narrow is a twentieth."""
+    quick = Machine(noise=0.02).race(rounds=9, budget=0)
+    ratio = quick.ratio("b")
+    assert 0.06 < (ratio.high - ratio.low) / ratio.value < 0.4
+    assert len(Machine(noise=0.02).race(rounds=9, budget=40)["a"].samples) > 9
 
 
 def test_a_function_against_itself_is_seldom_called_different():
@@ -211,16 +219,71 @@ def test_each_block_begins_with_the_same_values(tf):
         seen.append(count.numpy() if tf.executing_eagerly() else 0)
         count.assign_add(1.0)
 
-    xh.compare({"step": step}, rounds=3, budget=0, block=SHORT)
-    assert set(seen[-6:]) == {0}
+    modes = {"step": step, "graph": tf.function(step)}  # whose trace knows the variable
+    xh.compare(modes, rounds=3, budget=0, block=SHORT)
+    assert set(seen[-3:]) == {0}
 
 
-def test_a_trace_that_fails_is_no_part_of_the_first_call(tf):
-    def plain(x):
-        time.sleep(0 if tf.executing_eagerly() else 1)
-        return float(x)
+def test_many_variables_are_known_by_themselves(tf):
+    """And not by comparing each with all: 4,000 of three traces would be 24 million times."""
+    variables = [tf.Variable(0.0) for _ in range(2000)]
+    snapshot = Snapshot()
+    start = time.perf_counter()
+    for _ in range(40):
+        snapshot.add(variables)
+    assert time.perf_counter() - start < 5 and len(snapshot.changed()) == 0
 
-    assert xh.compare({"plain": plain}, (np.float32(2),), **QUICK)["plain"].first < 1
+
+@pytest.mark.parametrize("labels", [(1, "1"), (None, "None"), (1.5, "1.5")])
+def test_no_candidate_is_lost_by_a_label_that_reads_the_same(labels):
+    with pytest.raises(ValueError, match="two labels read the same"):
+        xh.compare(dict.fromkeys(labels, abs), (1,), **QUICK)
+
+
+# Models that are not built
+
+
+@pytest.mark.parametrize("way", ["compare", "check", "decide"])
+def test_a_model_that_is_not_built_is_refused_and_not_called(tf, keep_log, way):
+    """A first call makes its weights, and may change others."""
+
+    class Counts(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = tf.keras.layers.Dense(1)
+            self.count = tf.Variable(0.0)
+
+        def call(self, x):
+            self.count.assign_add(1.0)
+            return self.dense(x)
+
+    model, x = Counts(), tf.ones([2, 3])
+    looks = {
+        "compare": lambda: xh.compare({"it": tf.function(model)}, (x,), **QUICK),
+        "check": lambda: xh.check(model, (x,)),
+        "decide": lambda: xh.decide(model, [x], budget=0.1),
+    }
+    with pytest.raises(ValueError, match="Counts is not built yet: call it once first"):
+        looks[way]()
+    assert float(model.count) == 0
+    model(x)
+    looks[way]()
+    assert float(model.count) == 1
+
+
+@pytest.mark.parametrize("built", [False, None, 0])
+def test_what_is_built_or_not_is_asked_of_keras_alone(tf, built):
+    class House:
+        def __init__(self):
+            self.built, self.calls = built, 0
+
+        def __call__(self, x):
+            self.calls += 1
+            return x
+
+    house = House()
+    xh.compare({"it": house}, (1,), rounds=1, budget=0, block=SHORT)
+    assert house.calls > 2
 
 
 # What a comparison says

@@ -1,6 +1,7 @@
 """How far results differ, by `max_difference`, which needs no TensorFlow."""
 
 import math
+import tracemalloc
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +41,7 @@ def test_equal_results(one, other):
         (np.array([INF, 1.25]), np.array([INF, 1.0]), 0.25, ""),
         # Beside larger numbers
         ([1.0, 1e-10], [1.0, 3e-10], 2e-10, "[1]"),  # what rounding left of a zero
+        ([1.0, 2e-6], [1.0, 4e-6], 2e-6, "[1]"),
         ([1.0, 1e-4 + 5e-8], [1.0, 1e-4], 5e-5, "[1]"),  # a small one has rounding of their size
         ([1.0, 1e-5], [1.0, 5e-6], 5e-3, "[1]"),
         ([0.5, 1e-10], [0.5, 1e-3], 1.0, "[1]"),  # zero on one side alone
@@ -73,3 +75,27 @@ def test_tensors_are_their_numbers(tf):
 def test_only_numbers_and_text_are_compared(thing):
     with pytest.raises(TypeError, match=r"result\[1\]"):
         xh.max_difference([1, thing], [1, thing])
+
+
+@pytest.mark.parametrize(
+    ("result", "reference", "words"),
+    [
+        (INF, -INF, "1 infinite instead of 0 NaN and 1 infinite (1 of them negative)"),
+        (np.array([-INF, -INF, INF]), np.array([-INF, INF, INF]), "(2 of them negative) instead"),
+        (np.array([NAN, 1.0]), np.array([1.0, NAN]), "1 NaN and 0 infinite in other places"),
+        (np.array([NAN, 1.0]), np.array([1.0, 1.0]), "1 NaN and 0 infinite instead of 0 NaN"),
+    ],
+)
+def test_what_is_not_finite_is_told_so_that_the_two_differ(result, reference, words):
+    assert words in xh.max_difference(result, reference).detail
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_real_numbers_are_not_compared_as_complex_ones(dtype):
+    """Which would take four times the memory of a result of `float32`."""
+    array = np.ones(4 << 20, dtype)
+    tracemalloc.start()
+    assert xh.max_difference(array, array.copy()).size == 0
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most <= 2 * array.nbytes + 5 * 8 * array.size + (1 << 20)

@@ -1,7 +1,9 @@
 """Page faults are counted and priced, and shown where they cost."""
 
+import ctypes
 import mmap
-from dataclasses import replace
+import sys
+import textwrap
 
 import pytest
 
@@ -61,9 +63,44 @@ def test_a_count_is_predicted_for_ordinary_pages_alone(monkeypatch, tmp_path, mo
     assert xh.page_size() is None
 
 
-def test_a_decision_says_what_new_memory_costs():
-    cost = xh.Cost(1e-3, 1e-3, 1e-3, 0.0, 1, 1, 0)
-    paying = replace(cost, faults=500.0, fault_share=0.3)
-    found = xh.Finding("M", {"float32[1]": 1.0}, {"graph": paying, "XLA": cost}, {"XLA": ""})
-    (note,) = [x for x in xh.Decision((found,), 9, 1.05, {}, (), {}).notes if "memory" in x]
-    assert note.startswith("New memory: graph 500 pages a call, about 30%") and "XLA" not in note
+@pytest.mark.parametrize(
+    ("quota", "cores"), [("200000 100000", 2), ("150000 100000", 2), ("max 100000", 64), (None, 64)]
+)
+def test_a_container_s_quota_counts_beside_the_affinity(monkeypatch, tmp_path, quota, cores):
+    file = tmp_path / "cpu.max"
+    if quota:
+        file.write_text(f"{quota}\n")
+    monkeypatch.setattr(memory, "QUOTA", file)
+    monkeypatch.setattr(memory.os, "sched_getaffinity", lambda pid: set(range(64)), raising=False)
+    assert memory.available_cores() == cores
+
+
+def test_the_price_of_a_page_is_the_first_quartile_of_several(monkeypatch):
+    """The host of a virtual machine may make the first ones five times as dear."""
+    prices = iter([5e-6] * 6 + [1e-6] * 10)
+    monkeypatch.setattr(memory, "_touch", lambda threads: next(prices))
+    memory.page_fault_seconds.cache_clear()
+    assert memory.page_fault_seconds() == 1e-6
+    memory.page_fault_seconds.cache_clear()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limits are glibc's")
+@pytest.mark.parametrize("first", ["xh.prepare_tensorflow()", "pass"])
+def test_a_large_array_is_no_new_mapping(first):
+    """In the process that prepares, and in every child."""
+    if not hasattr(ctypes.CDLL(None), "mallopt"):
+        pytest.skip("another C library")
+    code = f"""
+        import xla_helpers as xh
+        {first}
+        import ctypes, numpy as np
+        class Info(ctypes.Structure):
+            _fields_ = [(name, ctypes.c_size_t) for name in "abcdefghij"]
+        info = ctypes.CDLL(None).mallinfo2
+        info.restype = Info
+        before = info().e  # bytes in mappings of their own
+        array = np.ones(20 << 20, "uint8")
+        print(info().e - before)
+    """
+    flags = {"GLIBC_TUNABLES": ""} if first != "pass" else {}
+    assert int(xh.run_in_process(textwrap.dedent(code), flags=flags).stdout) == 0

@@ -95,6 +95,24 @@ def test_labels_of_lines_that_end_together_stand_apart_in_their_order():
     assert [text.get_color() for text in ax.texts] == [line.get_color() for line in ax.lines[:5]]
 
 
+@pytest.mark.parametrize("points", [[], [None], [math.nan]])
+def test_a_line_without_points_has_no_label(points):
+    """A legend's line has none."""
+    _, ax = plt.subplots()
+    ax.plot([1, 2], [1, 2], label="seen")
+    ax.plot(points, points, label="in the legend alone")
+    xh.label_lines(ax)
+    assert words(ax) == ["seen"]
+
+
+@pytest.mark.parametrize("kind", [list, iter, lambda edges: (edge for edge in edges)])
+def test_arrows_are_drawn_whatever_holds_the_edges(examples, kind):
+    nodes, edges = examples.graph()
+    ax = xh.plot_graph(nodes, kind(edges))
+    arrows = [text for text in ax.texts if getattr(text, "arrow_patch", None)]
+    assert len(arrows) == len(edges)
+
+
 def test_a_comparison_shows_every_sample_its_median_and_what_was_predicted(examples):
     comparison = examples.comparison(**examples.close)
     ax = comparison.plot(predicted={"XLA": 0.0022}, limits={"copy": 0.001})
@@ -128,7 +146,7 @@ def test_ratios_are_rows_with_their_intervals_and_marks(examples):
     assert [row.get_text() for row in ax.get_yticklabels()] == list(ratios)
     lines = [line for line in ax.lines if line.get_marker() == "None" and line.get_color() == "C2"]
     ends = [[*line.get_xdata()] for line in lines]
-    assert ends == [[ratio.low, ratio.high] for ratio in ratios.values() if ratio.bounded]
+    assert ends == [[ratio.low, ratio.high] for ratio in ratios.values() if ratio.has_interval]
     assert [line.get_xdata()[0] for line in dots(ax)] == [r.value for r in ratios.values()]
     assert [*dots(ax, "D")[0].get_xdata()] == [1.4] and [*dots(ax, "s")[0].get_xdata()] == [
         1.2,

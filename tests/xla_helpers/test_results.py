@@ -1,8 +1,10 @@
 """Comparisons as files, read again or refused."""
 
 import json
+import math
 import os
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date
 
@@ -25,13 +27,13 @@ def folder(tmp_path, monkeypatch):
 
 def test_what_is_recorded_is_read_again(folder, examples):
     written = replace(
-        examples.comparison(eager=2.0, XLA=1.0),
-        differences={"eager": xh.Difference(), "XLA": xh.Difference(1e-7)},
+        examples.comparison(graph=2.0, XLA=1.0),
+        differences={"graph": xh.Difference(), "XLA": xh.Difference(1e-7)},
         tolerance=1e-5,
-        evidence={"eager": xh.Evidence(eager=3, programs=0), "XLA": xh.Evidence(programs=2)},
+        evidence={"graph": xh.Evidence(graphs=1, programs=0), "XLA": xh.Evidence(programs=2)},
         own_variables=True,
     )
-    written = replace(written, control=written["eager"])
+    written = replace(written, control=written["graph"])
     path = xh.record("fused-sum", written, WHAT)
     (result,), skipped = xh.read_results()
     assert (path, skipped) == (folder / "a-processor-2-cores/fused-sum.json", {})
@@ -49,38 +51,91 @@ def test_a_file_holds_nothing_personal(tf, tmp_path, monkeypatch, examples):
         monkeypatch.setenv(name, str(tmp_path / "somebody"))
     monkeypatch.setattr(socket, "gethostname", lambda: "somebody")
     written = replace(
-        examples.comparison(eager=2.0),
-        failures={"XLA": "somebody"},
-        differences={"eager": xh.Difference(1e-7, "result['somebody']", "somebody")},
-        evidence={"eager": xh.Evidence(random_ops=("somebody",))},
-        undecided="somebody",
+        examples.comparison(graph=2.0, XLA=1.0),
+        failures={"eager": "somebody"},
+        differences={"graph": xh.Difference(1e-7, "result['somebody']", "somebody")},
+        evidence={"graph": xh.Evidence(random_ops=("somebody",))},
+        inconclusive="somebody",
     )
     text = xh.record("fused-sum", written, WHAT, folder=tmp_path).read_text()
     assert "somebody" not in text and str(tmp_path) not in text
     read = xh.read_results(tmp_path)[0][0].comparison
-    assert read.undecided and read.differences == written.differences
+    assert read.inconclusive and read.differences == written.differences
 
 
 def test_recording_again_replaces_a_name_and_no_other(folder, examples):
     for name, seconds in (("a", 1.0), ("b", 2.0), ("a", 3.0)):
-        xh.record(name, examples.comparison(eager=seconds), WHAT)
+        xh.record(name, examples.comparison(graph=seconds, XLA=1.0), WHAT)
     read, _ = xh.read_results()
-    assert [(r.name, r.comparison["eager"].median) for r in read] == [("a", 3.0), ("b", 2.0)]
+    assert [(r.name, r.comparison["graph"].median) for r in read] == [("a", 3.0), ("b", 2.0)]
 
 
 @pytest.mark.parametrize("name", ["日本", "東京", "", "-a", "../a", "a/b", "A", "a\n", "a" * 101])
 def test_a_name_that_is_no_file_name_everywhere_is_refused(folder, examples, name):
     with pytest.raises(ValueError):
-        xh.record(name, examples.comparison(eager=2.0), WHAT)
+        xh.record(name, examples.comparison(graph=2.0, XLA=1.0), WHAT)
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("seconds", [{}, {"eager": 0.0}, {"eager": float("nan")}])
+@pytest.mark.parametrize("seconds", [{}, {"graph": 0.0, "XLA": 1}, {"graph": math.nan, "XLA": 1}])
 def test_what_no_file_may_hold_replaces_nothing(folder, examples, seconds):
-    before = xh.record("fused-sum", examples.comparison(eager=2.0), WHAT).read_bytes()
+    before = xh.record("fused-sum", examples.comparison(graph=2.0, XLA=1.0), WHAT).read_bytes()
     with pytest.raises(ValueError):
         xh.record("fused-sum", examples.comparison(**seconds), WHAT)
     assert [path.read_bytes() for path in folder.rglob("*.*")] == [before]
+
+
+@pytest.mark.parametrize(
+    ("options", "missing"),
+    [
+        ({"rival": "grpah"}, "grpah was not measured: there is graph, XLA"),
+        ({"label": "xla"}, "xla was not measured"),
+        ({"rival": "eager"}, "eager was not measured"),
+        ({"label": "Xla", "rival": "Graph"}, "Graph, Xla was not measured"),
+    ],
+)
+def test_a_row_that_was_not_measured_is_not_recorded(folder, examples, options, missing):
+    with pytest.raises(ValueError, match=missing):
+        xh.record("fused-sum", examples.comparison(graph=2.0, XLA=1.0), WHAT, **options)
+    assert not folder.exists()
+
+
+GPUS = ", ".join(["NVIDIA H100 80GB HBM3"] * 8)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"accelerators": GPUS, "oneDNN": "oneDNN"}, {"accelerators": GPUS, "oneDNN": "no oneDNN"}),
+        ({"processor": "P" * 130, "cores": "2"}, {"processor": "P" * 130, "cores": "64"}),
+        ({"processor": "プロセッサ"}, {"processor": "東京"}),
+    ],
+)
+def test_two_machines_have_two_folders(examples, one, other):
+    made = [replace(examples.result(graph=2.0, XLA=1.0), machine=x) for x in (one, other)]
+    folders = {results.path_of(result, "here").parent.name for result in made}
+    assert len(folders) == 2 and all(len(name) <= 140 and name.isascii() for name in folders)
+
+
+def test_the_folder_of_a_machine_with_a_short_name_is_that_name(examples):
+    result = replace(examples.result(graph=2.0, XLA=1.0), machine=MACHINE)
+    assert results.path_of(result, "here").parent.name == "a-processor-2-cores"
+
+
+@pytest.mark.parametrize("names", [["a"], ["a", "b"], ["a", "a", "b", "b"]])
+def test_several_may_write_at_once(folder, examples, names):
+    """As two notebooks of a class do whose home folder is one."""
+    found = examples.comparison(graph=2.0, XLA=1.0)
+    xh.record("a", found, WHAT)
+
+    def write(name):
+        for _ in range(20):
+            xh.record(name, found, WHAT)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(write, names * 4))
+    assert {path.name for path in folder.rglob("*.*")} == {"a.json", *(f"{x}.json" for x in names)}
+    assert xh.read_results(folder)[1] == {}
 
 
 def test_runs_join_earlier_ones_while_all_else_is_the_same(examples):
@@ -100,7 +155,7 @@ def test_a_ratio_is_of_one_process_or_from_the_lowest_to_the_highest_of_six(exam
     one, six = examples.result(found[1]), examples.result(*found)
     assert one.ratio == found[1].ratio("XLA", "graph")
     assert (six.ratio.low, six.ratio.value, six.ratio.high) == pytest.approx((1.0, 3.5, 6.0))
-    assert not examples.result(*found[:5]).ratio.bounded
+    assert not examples.result(*found[:5]).ratio.has_interval
     assert examples.result(eager=4.0, XLA=1.0).ratio is None
     rival = replace(examples.result(graph=4.0, mine=1.0), label="mine")
     assert rival.ratio.value == pytest.approx(4.0)
@@ -156,8 +211,9 @@ def test_what_is_no_result_is_skipped_with_the_reason(folder):
 
 
 def test_places_are_files_and_folders_and_their_folders(folder, examples, tmp_path):
-    one = xh.record("one", examples.comparison(eager=2.0), WHAT, folder=tmp_path / "class/01")
-    xh.record("two", examples.comparison(eager=2.0), WHAT, folder=tmp_path / "class/02")
+    found = examples.comparison(graph=2.0, XLA=1.0)
+    one = xh.record("one", found, WHAT, folder=tmp_path / "class/01")
+    xh.record("two", found, WHAT, folder=tmp_path / "class/02")
     (tmp_path / "class/notes.txt").write_text("no result")
     os.mkfifo(tmp_path / "class/pipe.json")  # which would wait for ever
     (tmp_path / "class/gone.json").symlink_to("nowhere")

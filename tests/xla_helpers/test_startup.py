@@ -1,15 +1,10 @@
-"""What every notebook calls first, in fresh processes, and the line that names the machine."""
+"""What every notebook calls first, in fresh processes."""
 
 import os
-import re
-import sys
-from types import SimpleNamespace
 
 import pytest
 
 import xla_helpers as xh
-from xla_helpers import startup
-from xla_helpers.memory import PINNED
 
 
 def prepare_twice():
@@ -75,44 +70,29 @@ def test_the_keras_of_a_lesson_is_the_one_that_runs():
     assert runs == [["keras", "tensorflow"], ["tf_keras", "tensorflow"]]
 
 
-def test_the_machine_in_one_line(tf, monkeypatch):
-    python = ".".join(map(str, sys.version_info[:3]))
-    middle = r"\d+ cores? · {} · (no )?oneDNN · (pinned )?\w+(, pages of unknown size)?"
-    line = rf"\S.* · {middle} · Python {python} · TensorFlow {tf.__version__}"
-    for found, shown in (([], "no GPU used"), (["A", "B"], "A, B")):
-        details = SimpleNamespace(get_device_details=lambda gpu: {"device_name": gpu})
-        monkeypatch.setattr(tf.config, "get_visible_devices", lambda kind, found=found: found)
-        monkeypatch.setattr(tf.config, "experimental", details)
-        assert re.fullmatch(line.format(shown), xh.describe_machine())
-
-
-EPYC = {"vendor_id": "AuthenticAMD", "cpu family": "25", "model": "17", "model name": "AMD EPYC"}
-XEON = {"cpu family": "6", "model name": "Intel(R) Xeon(R) Processor @ 2.80GHz"}
-ARM = {"CPU implementer": "0x41", "CPU part": "0xd40", "Features": "fp asimd sve"}
+SAYS = """
+import logging, subprocess, sys
+{before}
+import xla_helpers as xh
+path = xh.prepare_tensorflow()
+{after}
+assert "heard" not in open(path).read()
+"""
 
 
 @pytest.mark.parametrize(
-    ("said", "shown"),
+    ("before", "after"),
     [
+        ("logging.basicConfig()", "logging.warning('heard')"),
         (
-            EPYC | {"flags": "avx2 avx512f avx"},
-            r"AMD EPYC \(AuthenticAMD, family 25, .*AVX-512 ·.*",
+            "one = logging.getLogger('a.library')\none.addHandler(logging.StreamHandler())",
+            "one.error('heard')",
         ),
-        (EPYC | {"flags": "avx2 avx", "model name": "AMD EPYC 7763"}, "AMD EPYC 7763 · AVX2 ·.*"),
-        (XEON, r"Intel\(R\) Xeon\(R\) Processor @ 2.80GHz \(family 6\) · \d.*"),
-        (ARM, r"\S+ \(implementer 0x41, part 0xd40\) · SVE ·.*"),
-        ({}, r"\S+ · \d.*"),
+        ("", "print('heard', file=sys.__stderr__)"),
+        ("", "subprocess.run(['sh', '-c', 'echo heard >&2'], stderr=sys.stderr, check=True)"),
     ],
 )
-def test_a_brand_without_a_number_is_told_apart(tf, monkeypatch, said, shown):
-    monkeypatch.setattr(startup, "_first_processor", lambda: said)
-    assert re.fullmatch(shown, xh.describe_machine())
-
-
-def test_what_a_child_runs_with_is_in_its_line():
-    """oneDNN, and whether the limits of malloc are pinned."""
-    code = "import xla_helpers as xh; print(xh.describe_machine())"
-    flags = {"TF_ENABLE_ONEDNN_OPTS": "0", "GLIBC_TUNABLES": ""}
-    shown = [xh.run_in_process(code, flags=flags | own).stdout for own in ({}, PINNED)]
-    assert all("no oneDNN" in line for line in shown)
-    assert ["pinned malloc" in line for line in shown] == [False, True]
+def test_what_python_and_its_children_say_is_heard(before, after):
+    """Handlers that were there before, and children that are given `sys.stderr`."""
+    done = xh.run_in_process(SAYS.format(before=before, after=after))
+    assert "heard" in done.stderr

@@ -1,15 +1,12 @@
-"""The sums behind a verdict, on findings that were made up, and what a decision asks of a model."""
+"""The sums behind a verdict, on findings that were made up."""
 
-import itertools
 import math
+import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import xla_helpers as xh
-
-pytestmark = pytest.mark.usefixtures("tf")
 
 
 def cost(call, first=0.0, examples=20, new=1, alone=0):
@@ -19,7 +16,7 @@ def cost(call, first=0.0, examples=20, new=1, alone=0):
 
 def finding(costs, why=None, **otherwise):
     objections = {label: "" for label in costs if label != "graph"} | (why or {})
-    return xh.Finding("here", {"float32[3]": 1.0}, costs, objections, **otherwise)
+    return xh.ProcessResult("here", {"float32[3]": 1.0}, costs, objections, **otherwise)
 
 
 def decision(*findings, calls=10_000):
@@ -76,6 +73,16 @@ def test_of_equal_winners_the_first():
     assert decision(finding(both | {"XLA, padded": cost(0.2e-3)})).label == "XLA, padded"
 
 
+def test_of_winners_that_may_gain_as_much_the_simplest():
+    """Though its high end is below the other's middle: their intervals share a part."""
+    close = xh.Cost(1.0e-3, 1.2e-3, 0.95e-3, 0.0, 20, 1, 0)
+    padded = xh.Cost(0.9e-3, 1.1e-3, 0.7e-3, 0.0, 20, 1, 0)
+    both = {"graph": GRAPH, "XLA": close, "XLA, padded": padded}
+    assert decision(finding(both)).label == "XLA"
+    clearly = xh.Cost(0.65e-3, 0.7e-3, 0.6e-3, 0.0, 20, 1, 0)
+    assert decision(finding(both | {"XLA, padded": clearly})).label == "XLA, padded"
+
+
 def processes(*gains):
     return [finding({"graph": cost(gain), "XLA": cost(1.0)}) for gain in gains]
 
@@ -90,9 +97,18 @@ def test_one_process_below_what_was_asked_for_leaves_it_open():
     assert decision(*processes(1.5, 1.06, 1.3, 1.2, 1.6, 1.4)).label == "XLA"
 
 
+@pytest.mark.parametrize("number", [12, 30, 60])
+def test_more_processes_do_not_make_it_harder_to_win(number):
+    """One that is slow in thirty is an outlier, of which the middle takes no notice."""
+    gains = [1.01, *(1.2 + 0.001 * n for n in range(number - 1))]
+    random.Random(0).shuffle(gains)
+    found = decision(*processes(*gains))
+    assert found.label == "XLA" and found.gains["XLA"].low >= 1.2
+
+
 def test_fewer_than_six_processes_give_no_interval():
     few = decision(*processes(9.0, 9.0, 9.0))
-    assert not few.gains["XLA"].bounded and few.label == ""
+    assert not few.gains["XLA"].has_interval and few.label == ""
 
 
 @pytest.mark.parametrize(
@@ -111,64 +127,12 @@ def test_what_one_process_refuses_nobody_should_choose(found):
 
 
 def test_without_a_baseline_there_is_no_verdict():
-    one = decision(replace(FASTER, undecided="the graph runs XLA, too, by hot"))
+    one = decision(replace(FASTER, inconclusive="the graph runs XLA, too, by hot"))
     assert one.label == "" and not one.gains and "hot" in one.verdict
 
 
-# What is asked of a model
-
-
-def test_a_model_that_xla_refuses(tf):
-    found = xh.decide(lambda x: tf.strings.length(tf.strings.as_string(x)), [tf.ones([3])])
-    assert found.label == "graph" and "AsString" in found.objections["XLA"]
-    with pytest.raises(KeyError, match="AsString"):
-        found.total("XLA", 1)
-
-
-def test_keyword_arguments_are_the_model_s(tf):
-    """Also those that `compare` and `decide` have options for, under the same names."""
-    named = {"rounds": 2.0, "budget": 3.0, "strict": 4.0, "block": 5.0, "clock": 6.0}
-
-    def model(x, rounds, budget, strict, block, clock):
-        return x * (rounds + budget + strict + block + clock)
-
-    found = xh.decide(model, [tf.ones([3])], kwargs=named, budget=0.1)
-    [check], [race] = found.checks.values(), found.races.values()
-    assert check["XLA"].result.tolist() == [20.0] * 3
-    assert list(race.measurements) == ["graph", "XLA"] and not race.failures
-
-
-def test_shapes_are_counted_and_an_endless_dataset_ends(tf):
-    batches = itertools.chain([np.ones(4)], itertools.repeat(np.ones(3)))
-    found = xh.decide(tf.tanh, batches, budget=0.1)
-    assert found.findings[0].shapes == {"float64[3]": 0.9999, "float64[4]": 0.0001}
-
-
-@pytest.mark.parametrize("batches", [None, "text", {"x": 1}, [], np.ones([3, 2])])
-def test_batches_that_are_none(tf, batches):
-    with pytest.raises((TypeError, ValueError)):
-        xh.decide(tf.tanh, batches)
-
-
-@pytest.mark.parametrize("name", ["calls", "min_speedup", "budget", "candidates"])
-def test_options_that_make_no_sense(tf, name):
-    wrong = {"graph": abs} if name == "candidates" else 0
-    with pytest.raises(ValueError, match=name):
-        xh.decide(tf.tanh, [tf.ones([2])], **{name: wrong})
-
-
-def test_a_graph_that_fails_is_no_choice(tf):
-    with pytest.raises(ValueError, match="the graph fails"):
-        xh.decide(lambda x: x.no_such_thing, [tf.ones([2])])
-
-
-def test_a_training_step_of_keras(tf):
-    keras = tf.keras
-    model = keras.Sequential([keras.Input([3]), keras.layers.Dense(2)])
-    model.compile("sgd", "mse")
-    before = model.get_weights()[0]
-    found = xh.decide(model, [(tf.ones([4, 3]), tf.zeros([4, 2]))], step=True, budget=1)
-    assert list(found.findings[0].shapes) == ["float32[4, 3], float32[4, 2]"]
-    assert np.array_equal(before, model.get_weights()[0])
-    [check] = found.checks.values()
-    assert any("kernel" in name for name in check["XLA"].variables)
+def test_a_decision_says_what_new_memory_costs():
+    paying = replace(GRAPH, faults=500.0, fault_share=0.3)
+    one = decision(finding({"graph": paying, "XLA": XLA}))
+    (note,) = [note for note in one.notes if "memory" in note]
+    assert note.startswith("New memory: graph 500 pages a call, about 30%") and "XLA" not in note

@@ -9,14 +9,15 @@ import sys
 import tempfile
 import textwrap
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .errors import check_args, check_number
-from .memory import PINNED
-from .startup import Compilation, compilations_in
-from .tables import cut, in_one_line
+from ..errors import check_args, check_number
+from ..memory import PINNED
+from ..tables import printable, truncate
+from .logs import Compilation, compilations_in
 
 CALL_FUNCTION = """{source}
 if __name__ == "__main__":
@@ -56,11 +57,11 @@ class ProcessError(RuntimeError):
         timed_out: Whether it was stopped after the time limit.
     """
 
-    def __init__(self, what, ended, *, signal=None, timed_out=False):
-        self.stdout, self.stderr = _text(ended.stdout), _text(ended.stderr)
+    def __init__(self, what, stdout, stderr, *, signal=None, timed_out=False):
+        self.stdout, self.stderr = stdout, stderr
         self.signal, self.timed_out = signal, timed_out
         lines = (self.stdout + self.stderr).strip().splitlines()[-12:]
-        super().__init__("\n".join([what, *(in_one_line(cut(line, 2000)) for line in lines)]))
+        super().__init__("\n".join([what, *(printable(truncate(line, 2000)) for line in lines)]))
 
 
 def run_in_process(code, args=(), *, uses=(), flags=None, timeout=300.0) -> Run:
@@ -72,7 +73,7 @@ def run_in_process(code, args=(), *, uses=(), flags=None, timeout=300.0) -> Run:
         args: A tuple; for a function, values that JSON can hold; for text, strings in ``sys.argv``.
         uses: Functions that the function calls, whose source travels with it.
         flags: Environment variables to set, such as ``TF_XLA_FLAGS``.
-        timeout: Seconds after which it is killed; what it started goes on.
+        timeout: Seconds after which it is killed. What it started goes on, and holds nobody up.
 
     Returns:
         A `Run`; what a function returned must fit in JSON.
@@ -90,30 +91,51 @@ def run_in_process(code, args=(), *, uses=(), flags=None, timeout=300.0) -> Run:
     # UTF-8 whatever the system's language is.
     own = {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"} | (flags or {})
     environment = PINNED | os.environ | own
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         script, answer = Path(place, "script.py"), Path(place, "answer.json")
         script.write_text(_source(code, args, uses), encoding="utf-8")
         words = [] if callable(code) else list(map(str, args))
-        command, start = [sys.executable, "-u", str(script), *words], time.perf_counter()
-        try:
-            ended = subprocess.run(command, capture_output=True, env=environment, timeout=timeout)
-        except subprocess.TimeoutExpired as late:
+        start = time.perf_counter()
+        command = [sys.executable, "-u", str(script), *words]
+        status, stdout, stderr = _finished(command, environment, timeout)
+        seconds = time.perf_counter() - start
+        if status is None:
             what = f"The process ran longer than {timeout:g} s and was stopped."
-            raise ProcessError(what, late, timed_out=True) from None
-        if status := ended.returncode:
-            names = {-number.value: number.name for number in signal.Signals}
-            killer = names.get(status, f"signal {-status}") if status < 0 else None
+            raise ProcessError(what, stdout, stderr, timed_out=True)
+        if status:
+            killer = _signal_of(status)
             how = f"was killed by {killer}" if killer else f"ended with exit code {status}"
-            raise ProcessError(f"The process {how}.", ended, signal=killer)
+            raise ProcessError(f"The process {how}.", stdout, stderr, signal=killer)
         if callable(code) and not answer.exists():
-            raise ProcessError("The process ended before the function returned.", ended)
+            raise ProcessError("The process ended before the function returned.", stdout, stderr)
         value = json.loads(answer.read_text(encoding="utf-8")) if callable(code) else None
-        printed = _text(ended.stdout), _text(ended.stderr)
-        return Run(value, *printed, time.perf_counter() - start)
+        return Run(value, stdout, stderr, seconds)
 
 
-def _text(printed):
-    return (printed or b"").decode("utf-8", errors="replace")
+def _finished(command, environment, timeout):
+    """The exit status of a process, None where it was stopped, and what it printed.
+
+    It prints into files. Of a pipe nobody knows the end while a process that it started holds it.
+    """
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        status = None
+        with suppress(subprocess.TimeoutExpired):
+            to = {"stdout": stdout, "stderr": stderr, "env": environment}
+            status = subprocess.run(command, timeout=timeout, **to).returncode
+        return status, _text(stdout), _text(stderr)
+
+
+def _text(file):
+    printed = os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
+    return printed.decode("utf-8", errors="replace")
+
+
+def _signal_of(status):
+    """The name of the signal that a process was killed by, such as "SIGSEGV", or None."""
+    if status > 0:
+        return None
+    names = {number.value: number.name for number in signal.Signals}
+    return names.get(-status, f"signal {-status}")
 
 
 def _source(code, args, uses):

@@ -1,8 +1,10 @@
 """Traces and compilations of real functions, and the reasons beside what they really caused."""
 
 import functools
+import gc
 import math
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -150,3 +152,20 @@ def test_a_function_that_is_wrapped_anew_is_new(keep_log, jit, tf):
         log.call(jit(fn), (tf.ones([2]),))
     new = (1, 1, "a new function object: it shares nothing with the earlier one")
     assert causes(log) == [FIRST, new, FIRST]
+
+
+class Array(np.ndarray):
+    """An array that can be referred to weakly."""
+
+
+@pytest.mark.parametrize("around", [lambda x: x, lambda x: {"x": [x]}, lambda x: (x, 2.0)])
+@pytest.mark.parametrize("kind", ["array", "tensor"])
+def test_a_log_keeps_no_argument_alive(keep_log, tf, around, kind):
+    """A thousand calls with large batches would fill the memory."""
+    log, function = xh.CompilationLog(), tf.function(lambda given: tf.constant(1.0))
+    array = np.ones([1000], np.float32).view(Array) if kind == "array" else tf.ones([1000])
+    log.call(function, (around(array),))
+    alive = weakref.ref(array)
+    del array
+    gc.collect()
+    assert alive() is None and log.traces == 1

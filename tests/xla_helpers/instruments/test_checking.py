@@ -1,6 +1,7 @@
 """What `check` says of real functions in the three modes. A compilation takes milliseconds."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,9 +16,27 @@ def modes(check):
     return {mode: o.evidence.mode for mode, o in check.outcomes.items() if not o.error}
 
 
+class Network:
+    """With a second network, as for reinforcement learning, or anything else, as its `target`."""
+
+    def __init__(self, weight, target):
+        self.weight, self.target = weight, target
+
+    def step(self, x):
+        return x * self.weight
+
+
+@pytest.mark.parametrize("target", [Network(100.0, None), 3.0, "a name", np.ones(3), abs])
+def test_a_method_is_called_on_its_own_object(tf, target):
+    network = Network(2.0, target)
+    for step in (network.step, tf.function(network.step), partial(network.step)):
+        found = xh.check(step, (THREE,))
+        assert found.agrees and found["eager"].result.tolist() == (2 * THREE).tolist()
+
+
 def test_the_same_result(tf):
     found = xh.check(lambda x, y: {"sum": x + y, "pair": (x, 2.0 * y, None)}, (THREE,), {"y": 1})
-    assert found.agrees and found.differing == found.errors == {} and not found.undecided
+    assert found.agrees and found.differing == found.errors == {} and not found.inconclusive
     assert found["XLA"].result["pair"][1] == 2
 
 
@@ -43,7 +62,7 @@ def test_results_that_differ(tf, eager, graph, size):
 def test_neither_no_result_nor_a_failure_in_every_mode_agrees(tf, fn, errors):
     found = xh.check(fn, (np.zeros(4),))
     assert len(found.errors) == errors and found.differing == {}
-    assert found.undecided and not found.agrees
+    assert found.inconclusive and not found.agrees
 
 
 def test_a_graph_without_python_has_no_eager_mode_though_it_fails(tf):
@@ -55,7 +74,7 @@ def test_a_graph_without_python_has_no_eager_mode_though_it_fails(tf):
 def test_a_buffer_that_is_filled_again_is_not_compared_with_itself(tf):
     out = np.zeros(3)
     found = xh.check(lambda: np.add(out, 1, out=out))
-    assert found["eager"].repeats.size > 0 and found.undecided
+    assert found["eager"].repeats.size > 0 and found.inconclusive
 
 
 @pytest.mark.parametrize(
@@ -69,7 +88,7 @@ def test_a_buffer_that_is_filled_again_is_not_compared_with_itself(tf):
 def test_random_numbers_say_nothing(tf, draw, operation):
     found = xh.check(lambda: draw(tf.random))
     assert found.random_ops == (operation,)
-    assert found.undecided and not found.agrees and "graph" not in found.differing
+    assert found.inconclusive and not found.agrees and "graph" not in found.differing
 
 
 def test_random_numbers_from_a_seed_are_compared(tf):
@@ -90,7 +109,7 @@ def test_random_numbers_hide_neither_an_error_nor_a_dropped_check(tf):
 def test_a_function_that_differs_from_itself_is_not_called_different(tf):
     anew = np.random.default_rng(0)
     found = xh.check(lambda: tf.numpy_function(anew.normal, [], tf.float64))
-    assert found.undecided and found["graph"].repeats.size > 0
+    assert found.inconclusive and found["graph"].repeats.size > 0
     assert list(found.differing) == ["XLA"]  # which has no such operation
 
 

@@ -1,5 +1,7 @@
 """Layers by path, and the layers of operations, in the graphs of Keras 3 and of Keras 2."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import xla_helpers as xh
@@ -65,3 +67,17 @@ def test_an_operation_outside_of_all_layers_is_in_none(tf, nested):
     assert places(tf, lambda x: nested(x) @ tf.ones([3, 3]), layers) == [*PATHS, OUTSIDE]
     assert layer("dense_5/MatMul", layers) == OUTSIDE  # of which of the two?
     assert layer("top_1/one_1/MatMul", layers) == OUTSIDE  # of a model, which is no layer
+
+
+def test_the_name_of_an_attribute_is_not_a_global_name(tf, nested):
+    """`inspect.getclosurevars` takes it for one before Python 3.13."""
+    box = SimpleNamespace(model=lambda x: x, nested=lambda x: x)
+    ways = [
+        "lambda x: box.model(x)",
+        "lambda x: box.nested(x) + 1",
+        "lambda model: model.nested",
+    ]
+    for way in ways:
+        fn = eval(way, {"box": box, "model": nested, "nested": nested})
+        assert xh.layers_of(fn) == {}
+    assert list(xh.layers_of(eval("lambda x: model(x)", {"model": nested}))) == PATHS

@@ -192,9 +192,13 @@ def test_graphs_without_their_python(tf, tmp_path):
 
 def test_looking_changes_no_variable_and_leaves_no_observer_behind(tf, modes):
     total = tf.Variable(1.0)
-    for function in modes(lambda variable: total.assign_add(variable.assign_add(1.0))):
+    eager, *traced = modes(lambda variable: total.assign_add(variable.assign_add(1.0)))
+    for function in traced:
         xh.inspect_program(function, (tf.Variable(1.0),))
     assert total.numpy() == 1
+    given = tf.Variable(1.0)
+    xh.inspect_program(eager, (given,))
+    assert given.numpy() == 1 and total.numpy() == 3  # of plain Python only what is given is known
     for bad in (lambda x: tf.sin(x) + {}["no such row"], tf.function(lambda x: x[5])):
         with pytest.raises((KeyError, tf.errors.InvalidArgumentError, ValueError)):
             xh.inspect_program(bad, (tf.ones([2]),))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from .calls import Call as FunctionCall
-from .differences import leaves
-from .startup import watch_compilations
-from .tables import Table, cut, format_si
-from .timing import timed
+from ..calls import Call
+from ..differences import leaves
+from ..tables import Table, format_si, truncate
+from ..timing import timed
+from .logs import watch_compilations
 
 WITHOUT_ARGUMENT = {
     "new function": "a new function object: it shares nothing with the earlier one",
@@ -43,12 +43,12 @@ class Reason:
         if not self.argument:
             return WITHOUT_ARGUMENT.get(self.kind, self.kind)
         what = "" if self.kind in ("kind", "value") else f"{self.kind} of "
-        before, after = cut(self.before, 60), cut(self.after, 60)
+        before, after = truncate(self.before, 60), truncate(self.after, 60)
         return f"{what}`{self.argument}`: {before} → {after}{ENDINGS.get(self.kind, '')}"
 
 
 @dataclass(frozen=True)
-class Call:
+class RecordedCall:
     """One recorded call: what it caused, the seconds of each part, and why.
 
     Attributes:
@@ -94,8 +94,10 @@ class CompilationLog(Table):
     """
 
     def __init__(self):
-        self.calls: list[Call] = []
-        self._seen = []  # the function and its arguments, by name, of every earlier call
+        self.calls: list[RecordedCall] = []
+        # Of every earlier call its function, the Python in it, its identity, which holds while that
+        # is there, and what can cause a compilation: no argument is kept alive.
+        self._earlier: list[tuple] = []
 
     def call(self, fn: Callable, args=(), kwargs=None):
         """Call ``fn(*args, **kwargs)`` and record what it caused.
@@ -113,23 +115,32 @@ class CompilationLog(Table):
             RuntimeError: When compilations cannot be counted in this process.
             Exception: Whatever the call raises.
         """
-        made: Any = FunctionCall(fn, args, kwargs)
-        if not made.is_traced:
+        call: Any = Call(fn, args, kwargs)
+        if not call.is_traced:
             raise TypeError(
-                f"{made.name} is no tf.function that runs as a graph, and nobody counts its "
+                f"{call.name} is not a tf.function that runs as a graph now, so nobody counts its "
                 "traces: watch_compilations counts what it compiles"
             )
-        given, before = arguments_of(made), made.func.experimental_get_tracing_count()
+        given, before = arguments_of(call), call.fn.experimental_get_tracing_count()
         with watch_compilations() as compiled:
-            tracing, _ = timed(made.concrete)
-            traces = made.func.experimental_get_tracing_count() - before
-            seconds, result = timed(made)
+            tracing, _ = timed(call.concrete)
+            traces = call.fn.experimental_get_tracing_count() - before
+            seconds, result = timed(call)
         compiling = sum(compilation.seconds for compilation in compiled)
-        times = tracing if traces else 0.0, compiling, max(0.0, seconds - compiling)
-        reasons = self._reasons(made, given) if traces or compiled else ()
-        number = len(self.calls) + 1
-        self.calls.append(Call(number, made.name, traces, len(compiled), *times, reasons))
-        self._seen.append((made, given))
+        reasons = self._reasons(call, given) if traces or compiled else ()
+        self.calls.append(
+            RecordedCall(
+                number=len(self.calls) + 1,
+                function=call.name,
+                traces=traces,
+                compilations=len(compiled),
+                trace_seconds=tracing if traces else 0.0,
+                compile_seconds=compiling,
+                run_seconds=max(0.0, seconds - compiling),
+                reasons=reasons,
+            )
+        )
+        self._earlier.append((call.fn, call.python, call.identity, given))
         return result
 
     @property
@@ -147,12 +158,12 @@ class CompilationLog(Table):
         columns = "call function traces compilations tracing compiling running why".split()
         return title, columns, [call.row for call in self.calls]
 
-    def _reasons(self, made, arguments):
+    def _reasons(self, call, given):
         """What differs from the most similar earlier call of the same function."""
-        earlier = [old for other, old in self._seen if other.func is made.func]
+        earlier = [old for fn, _, _, old in self._earlier if fn is call.fn]
         if earlier:
-            return reasons_for(earlier, arguments)
-        same = any(other.python == made.python for other, _ in self._seen)
+            return reasons_for(earlier, given)
+        same = any(identity == call.identity for _, _, identity, _ in self._earlier)
         return (Reason("new function" if same else "first call"),)
 
 
@@ -162,12 +173,12 @@ def reasons_for(earlier: list[dict], arguments: dict) -> tuple[Reason, ...]:
     return min(map(tuple, changes), key=len) or (Reason("not known"),)
 
 
-def arguments_of(made: FunctionCall) -> dict[str, dict]:
+def arguments_of(call: Call) -> dict[str, dict]:
     """Name to what can cause a trace or a compilation, defaults included.
 
     The parts of lists, dicts and sparse tensors have names, such as ``batch['ids'][0]``.
     """
-    bound = inspect.signature(made.python).bind(*made.args, **made.keywords)
+    bound = inspect.signature(call.python).bind(*call.args, **call.kwargs)
     bound.apply_defaults()
     given = dict(bound.arguments)
     for name, parameter in bound.signature.parameters.items():

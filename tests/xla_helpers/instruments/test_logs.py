@@ -23,6 +23,9 @@ F, G, TWO, THREE = BUILT.format("f"), BUILT.format("g"), TOOK.format("2 s"), TOO
         (F + TOOK.format("1.5 h"), [("f", 5400)]),
         (F + G + TWO, [("g", 2)]),  # f was only looked at
         (F + TWO + FAILED, []),
+        (F + TWO + FAILED + THREE, []),  # what failed does not lend its name to what was cached
+        (F + TWO + FAILED + G + THREE + TWO, [("g", 3)]),
+        (F + F + TWO + FAILED + TWO, [("f", 2)]),
         (TWO, []),  # found in a cache on disk
         (BUILT.format("__inference_xla_helpers_probe_3") + TWO, []),
     ],

@@ -5,81 +5,13 @@ import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .checking import Check
-from .comparisons import Comparison, Ratio, process_ratio
-from .operations import see
-from .tables import Table, counted
-from .timing import SHARE
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a candidate costs, in seconds, as one process found.
-
-    Attributes:
-        call: A call, when all is traced and compiled.
-        slow, fast: The same at the ends of the interval of its races against the graph.
-        first: What a new trace or program adds to its call, on average.
-        examples: The example calls that were made.
-        new: Those of them that traced or compiled.
-        alone: Those whose trace or program no other one used; 0 where the examples are no sample.
-        faults: Page faults of a call.
-        fault_share: The share of its time that they take, by their measured price.
-    """
-
-    call: float
-    slow: float
-    fast: float
-    first: float
-    examples: int
-    new: int
-    alone: int
-    faults: float = 0.0
-    fault_share: float = 0.0
-
-    @property
-    def once(self) -> float:
-        """Of all calls: what the traces and programs add that come again."""
-        return self.first * (self.new - self.alone)
-
-    def each(self, end: str = "call") -> float:
-        """Of every call: its own, and the chance that it traces or compiles.
-
-        A call to come needs a new trace or program as often as an example shared its own with no
-        other one (Good, 1953, after Turing).
-        """
-        return getattr(self, end) + self.first * self.alone / self.examples
-
-    def total(self, calls: int, end: str = "call") -> float:
-        """Of so many calls."""
-        return self.once + calls * self.each(end)
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What one process found, as plain data.
-
-    Attributes:
-        machine: What it ran on, in one line.
-        shapes: Shape in words to the share of the calls that have it, the most frequent first.
-        costs: "graph" and each candidate that may be chosen, to its `Cost`.
-        objections: Each candidate to why nobody should choose it; "" for no reason.
-        undecided: Why there is no verdict at all, or "".
-        sets: What sets a trace or a program beside the shape, in words, or "".
-        notes: What was not tested, and what to mind.
-        noise: How many times faster or slower than itself a function seemed.
-        evidence: The tables of checks and races, as text.
-    """
-
-    machine: str
-    shapes: dict[str, float]
-    costs: dict[str, Cost]
-    objections: dict[str, str]
-    undecided: str = ""
-    sets: str = ""
-    notes: tuple[str, ...] = ()
-    noise: float = 1.0
-    evidence: tuple[str, ...] = ()
+from ..comparisons import Comparison
+from ..instruments.checking import Check
+from ..instruments.manual import see
+from ..ratios import Ratio, median_ratio
+from ..tables import Table, pluralize
+from ..timing import SHARE
+from .costs import ProcessResult
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,7 +28,7 @@ class Decision(Table):
         races: Shape to `Comparison`.
     """
 
-    findings: tuple[Finding, ...]
+    findings: tuple[ProcessResult, ...]
     calls: int
     min_speedup: float
     checks: Mapping[str, Check]
@@ -104,9 +36,9 @@ class Decision(Table):
     races: Mapping[str, Comparison]
 
     @property
-    def undecided(self) -> str:
+    def inconclusive(self) -> str:
         """Why there is no verdict at all, or ""."""
-        return next((found.undecided for found in self.findings if found.undecided), "")
+        return next((found.inconclusive for found in self.findings if found.inconclusive), "")
 
     @property
     def objections(self) -> dict[str, str]:
@@ -120,10 +52,10 @@ class Decision(Table):
     def gains(self) -> dict[str, Ratio]:
         """Candidate to how many times faster than the graph all calls are, first calls included.
 
-        The interval is the lowest and the highest gain of at least `ENOUGH` processes; of one
-        process, that of its races.
+        The interval is that of the median of all processes, of six the lowest and the highest gain
+        (`median_ratio`); of one process, that of its races.
         """
-        good = [] if self.undecided else [x for x, why in self.objections.items() if not why]
+        good = [] if self.inconclusive else [x for x, why in self.objections.items() if not why]
         return {label: self._gain(label) for label in good}
 
     def gains_of(self, label: str, end: str = "call") -> list[float]:
@@ -136,7 +68,7 @@ class Decision(Table):
         if not others:
             ends = (self.gains_of(label, end)[0] for end in ("slow", "fast"))
             return Ratio(gains[0], *ends, noise=first.noise)
-        return process_ratio(gains)
+        return median_ratio(gains)
 
     @property
     def label(self) -> str:
@@ -150,7 +82,9 @@ class Decision(Table):
         if winners:
             best = max(winners.values(), key=lambda gain: gain.value)
             return next(label for label, gain in winners.items() if gain.high >= best.low)
-        may_win = self.undecided or any(gain.value >= self.min_speedup for gain in gains.values())
+        may_win = self.inconclusive or any(
+            gain.value >= self.min_speedup for gain in gains.values()
+        )
         return "" if may_win else "graph"
 
     @property
@@ -182,22 +116,24 @@ class Decision(Table):
         if label not in self.gains:
             return math.inf
         costs = [(found.costs[label], found.costs["graph"]) for found in self.findings]
-        more = statistics.median(mine.once - graph.once for mine, graph in costs)
-        saved = statistics.median(graph.each() - mine.each() for mine, graph in costs)
+        more = statistics.median(mine.fixed - graph.fixed for mine, graph in costs)
+        saved = statistics.median(graph.per_call() - mine.per_call() for mine, graph in costs)
         return max(0.0, more / saved) if saved > 0 else math.inf
 
     @property
     def verdict(self) -> str:
         """One line to paste: what to use, how much faster it is, over how many calls, and where."""
-        label, said, found = self.subject, self.undecided, self.findings[0]
+        label, said, found = self.subject, self.inconclusive, self.findings[0]
         if label in self.gains:
             processes = len(self.findings)
             where = "in this process alone" if processes == 1 else f"in {processes} processes"
             said = f"{label} is {self.gains[label].against('the graph')} over "
-            said += f"{counted(self.calls, 'call')}, first calls included, {where}"
+            said += f"{pluralize(self.calls, 'call')}, first calls included, {where}"
             cost = found.costs[label]
             if cost.new > len(found.shapes):
-                said += f"; {cost.new} of {counted(cost.examples, 'example call')} trace or compile"
+                said += (
+                    f"; {cost.new} of {pluralize(cost.examples, 'example call')} trace or compile"
+                )
                 said += f", set by {found.sets}" if found.sets else ""
         said = said or f"{label} {self.objections[label]}"
         return f"{self.label or 'undecided'}: {said.rstrip('.')}. {found.machine}"
@@ -205,15 +141,17 @@ class Decision(Table):
     @property
     def notes(self) -> list[str]:
         """What was assumed and not tested, and what to mind, in short sentences."""
-        more = "" if self.label or self.undecided else " More calls may decide it."
+        more = "" if self.label or self.inconclusive else " More calls may decide it."
         notes, paying = [f"Asked for: {self.min_speedup:.4g}x.{more}"], []
         for label, cost in self.findings[0].costs.items():
-            if cost.alone:
-                examples = f"{cost.alone} of {counted(cost.examples, 'example call')}"
-                chance = f"{cost.alone / cost.examples:.0%} of further calls trace or compile anew"
+            if cost.singletons:
+                examples = f"{cost.singletons} of {pluralize(cost.examples, 'example call')}"
+                chance = (
+                    f"{cost.singletons / cost.examples:.0%} of further calls trace or compile anew"
+                )
                 notes.append(f"Assumed of {label}: {chance}, as {examples} shared nothing.")
             if cost.fault_share >= SHARE:
-                pages = counted(round(cost.faults), "page")
+                pages = pluralize(round(cost.faults), "page")
                 paying.append(f"{label} {pages} a call, about {cost.fault_share:.0%} of its time")
         if paying:
             keep = "An allocator that keeps what is freed, such as tcmalloc, may save them."

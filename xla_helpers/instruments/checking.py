@@ -3,30 +3,24 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
-from .calls import MODES, Call, State
-from .differences import TOLERANCE
-from .errors import check_number, headline
+from ..calls import Call
+from ..differences import TOLERANCE, Sensitive
+from ..errors import check_number, headline
+from ..modes import MODES, functions_run_eagerly, modes_of
+from ..tables import Table, abbreviate, table
+from .first_calls import FirstCall, FirstCalls, first_calls, random_ops_in
+from .layers import layers_of
+from .manual import see_about
 from .operations import (
-    KNOWN,
-    Place,
+    UnsupportedOp,
     compiled_in,
     dropped_checks_in,
-    layers_of,
     operations_in,
-    see,
     unsupported_in,
 )
-from .outcomes import Outcome, compare_outcomes, first_calls, random_ops_in
-from .startup import functions_run_eagerly
-from .tables import Table, first_of, table
 
-CAVEATS = {
-    "rounded": "Not compared, because rounding alone moves them",
-    "built": "Built eagerly first; a first call that is compiled may make other weights",
-}
-"""Attributes of a `Check` to what they say."""
+LEFT_OUT = "Not compared, because rounding alone moves them"
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,32 +29,30 @@ class Check(Table):
 
     Attributes:
         function: Its name.
-        outcomes: Mode to `Outcome`; without "eager" for a graph that has no Python.
+        outcomes: Mode to `FirstCall`; without "eager" for a graph that has no Python.
         unsupported: What XLA refuses: what its error names, which is the first operation only, and
             all others of the graph that it has no code for.
         jit_unsupported_layers: The paths of the layers because of which Keras compiles none of
             their model with XLA when it decides.
         dropped_checks: The names of the checks that XLA leaves out.
-        undecided: Why the outcomes were not compared, or "".
+        inconclusive: Why the outcomes were not compared, or "".
         tolerance: The relative difference that was allowed.
-        rounded: The places of the arrays that were not compared, because rounding alone moves them:
-            so they do when the arguments of the graph are moved by their last bit.
+        sensitive: The arrays that were not compared, because rounding alone moves them: they move
+            so when the arguments of the graph are moved by their last bit.
         compiled: The names of the functions in the graph that are compiled all the same.
-        built: The names of the models that were built first, eagerly.
     """
 
     function: str
-    outcomes: dict[str, Outcome]
-    unsupported: tuple[Place, ...] = ()
+    outcomes: dict[str, FirstCall]
+    unsupported: tuple[UnsupportedOp, ...] = ()
     jit_unsupported_layers: tuple[str, ...] = ()
     dropped_checks: tuple[str, ...] = ()
-    undecided: str = ""
+    inconclusive: str = ""
     tolerance: float = TOLERANCE
-    rounded: tuple[str, ...] = ()
+    sensitive: tuple[Sensitive, ...] = ()
     compiled: tuple[str, ...] = ()
-    built: tuple[str, ...] = ()
 
-    def __getitem__(self, mode: str) -> Outcome:
+    def __getitem__(self, mode: str) -> FirstCall:
         return self.outcomes[mode]
 
     @property
@@ -74,31 +66,32 @@ class Check(Table):
         return random_ops_in(self.outcomes)
 
     @property
-    def differing(self) -> dict[str, Outcome]:
+    def differing(self) -> dict[str, FirstCall]:
         """Mode to outcome, for the modes that differ from the first.
 
-        Where that is undecided, only an error on one side counts.
+        Where that is inconclusive, only an error on one side counts.
         """
         different = {mode: o for mode, o in self.outcomes.items() if not o.agrees}
-        return {m: o for m, o in different.items() if not (self.undecided and o.difference)}
+        return {m: o for m, o in different.items() if not (self.inconclusive and o.difference)}
 
     @property
     def agrees(self) -> bool:
-        """Whether all modes gave the same result, and XLA left out no check."""
-        return not (self.errors or self.differing or self.dropped_checks or self.undecided)
+        """Whether all modes gave the same result, all was compared, and XLA left out no check."""
+        unlike = self.errors or self.differing or self.dropped_checks
+        return not (unlike or self.inconclusive or self.sensitive)
 
     @property
     def see(self) -> str:
         """The row of docs/messages.md that is about what was found, in words; "" for none."""
-        said = f"{self.errors.get('XLA')} {self.said}"
-        return next((see(row) for words, row in KNOWN["manual"].items() if words in said), "")
+        return see_about(f"{self.errors.get('XLA')} {self.said}")
 
     @property
     def compiled_by(self) -> str:
         """What made XLA run in the graph; "" where it did not."""
         if not ("graph" in self.outcomes and self["graph"].evidence.programs):
             return ""
-        return first_of(self.compiled) or "clusters (TF_XLA_FLAGS or `tf.config.optimizer.set_jit`)"
+        clusters = "clusters (TF_XLA_FLAGS or `tf.config.optimizer.set_jit`)"
+        return abbreviate(self.compiled) or clusters
 
     @property
     def fixes(self) -> Table:
@@ -108,7 +101,7 @@ class Check(Table):
         return table(title, ["refused", "layer", "line", "fix"], rows)
 
     def against(self, mode: str) -> str:
-        """How a mode compares with the first one, in words; "" for the first."""
+        """How a mode compares with the first one, in words; "" for the first one itself."""
         first, outcome = next(iter(self.outcomes)), self[mode]
         difference = outcome.difference
         if mode == first:
@@ -117,23 +110,28 @@ class Check(Table):
             return "an error too" if outcome.agrees else "an error instead of a result"
         if difference is None:
             return "a result instead of an error"
-        if outcome.agrees:
-            return f"the same to {difference.size:.1g}" if difference.size else "the same"
-        return "not compared" if self.undecided else f"differs, {difference}"
+        if self.inconclusive and not outcome.agrees:
+            return "not compared"
+        if not outcome.agrees:
+            return f"differs, {difference}"
+        same = f"the same to {difference.size:.1g}" if difference.size else "the same"
+        return f"not compared in part, the rest {same}" if outcome.left_out else same
 
     @property
     def said(self) -> str:
         """What was found, in words."""
-        said = "the same in all modes" + (", but XLA drops checks" if self.dropped_checks else "")
         if self.unsupported:
-            said = f"XLA does not support {first_of(self.unsupported, 9)}"
-        elif self.differing:
+            return f"XLA does not support {abbreviate(self.unsupported, 9)}"
+        if self.differing:
             why = {mode: f": {headline(error)}" for mode, error in self.errors.items()}
             found = (f"{mode}: {self.against(mode)}{why.get(mode, '')}" for mode in self.differing)
-            said = "; ".join(found)
-        elif self.undecided:
-            said = f"not compared: {self.undecided}"
-        return said
+            return "; ".join(found)
+        if self.inconclusive:
+            return f"not compared: {self.inconclusive}"
+        dropped = ", but XLA drops checks" if self.dropped_checks else ""
+        if self.sensitive:
+            return f"not compared in part, the rest the same in all modes{dropped}"
+        return f"the same in all modes{dropped}"
 
     def _parts(self):
         first = next(iter(self.outcomes))
@@ -143,10 +141,10 @@ class Check(Table):
             "Changes variables": changed,
             "Dropped by XLA": () if "XLA" in self.errors else self.dropped_checks,
             "XLA ran in the graph, too, by": [self.compiled_by] if self.compiled_by else (),
-            **{words: getattr(self, name) for name, words in CAVEATS.items()},
+            LEFT_OUT: self.sensitive,
             "Keras' own `fit` leaves XLA out because of": self.jit_unsupported_layers,
         }
-        said_too = [f"{words}: {first_of(found)}." for words, found in notes.items() if found]
+        said_too = [f"{words}: {abbreviate(found)}." for words, found in notes.items() if found]
         title, columns = f"{self.function}: {self.said}.", ["", "outcome", f"against {first}"]
         return title, columns, rows, *said_too, *filter(None, [self.see])
 
@@ -173,8 +171,8 @@ def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
         A `Check`; an error of `fn` is an outcome in it.
 
     Raises:
-        TypeError: When `fn` cannot be called or `args` is no tuple.
-        ValueError: When `tolerance` is no number.
+        TypeError: When `fn` cannot be called or `args` is not a tuple.
+        ValueError: When `tolerance` is not a number, and for a Keras model that is not built.
         RuntimeError: Inside a `tf.function`.
 
     Example:
@@ -190,46 +188,31 @@ def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
     check_number("tolerance", tolerance, zero=True)
     if not tf.executing_eagerly():
         raise RuntimeError("check() was called inside a tf.function: call it from plain Python")
-    call, state = Call(fn, args, kwargs).with_tensors(), State()
-    calls = {mode: Call(f, call.args, call.keywords) for mode, f in modes_of(call.python).items()}
+    call = Call(fn, args, kwargs).with_tensors()
+    calls = {mode: Call(f, call.args, call.kwargs) for mode, f in modes_of(call.python).items()}
     with functions_run_eagerly(False):
-        return check_of(calls, first_calls(calls, state), tolerance, state)
+        return check_of(first_calls(calls, tolerance))
 
 
-def modes_of(python: Any) -> dict[str, Callable]:
-    """Mode to a new function that runs `python` in it."""
-    import tensorflow as tf
-
-    def eagerly(*args, **kwargs):
-        with functions_run_eagerly(True):
-            return python(*args, **kwargs)
-
-    eagerly.python_function = python  # type: ignore[attr-defined]  # as a `tf.function` has it
-    compiled = tf.function(python, jit_compile=True)
-    return {"eager": eagerly, "graph": tf.function(python), "XLA": compiled}
-
-
-def check_of(calls, outcomes, tolerance, state) -> Check:
+def check_of(first: FirstCalls) -> Check:
     """The `Check` of first calls of the modes of one function; others are left out."""
-    graph, ran = calls["graph"], outcomes["eager"].evidence
+    graph, ran = first.calls["graph"], first.outcomes["eager"].evidence
     only_graphs = (ran.graphs or ran.programs) and not ran.eager  # there is no Python
-    modes = MODES[1:] if only_graphs or hasattr(graph.python, "function_def") else MODES
-    outcomes = {mode: outcomes[mode] for mode in modes}
-    outcomes, undecided, rounded = compare_outcomes(calls, outcomes, tolerance, state)
-    found: list = []
+    has_no_python = only_graphs or hasattr(graph.python, "function_def")
+    compared = first.only(MODES[1:] if has_no_python else MODES).compared()
+    operations: list = []
     with suppress(Exception):  # a trace that fails is an outcome above
-        found = list(operations_in(graph.concrete().graph))
+        operations = list(operations_in(graph.concrete().graph))
     layers = layers_of(graph.python)
     jit_unsupported = (x for x in layers if not getattr(layers[x], "supports_jit", True))
     return Check(
-        graph.name,
-        outcomes,
-        unsupported_in(found, outcomes["XLA"].error, layers),
-        tuple(jit_unsupported),
-        dropped_checks_in(found),
-        undecided,
-        tolerance,
-        rounded,
-        compiled_in(found),
-        tuple(state.built),
+        function=graph.name,
+        outcomes=dict(compared.outcomes),
+        unsupported=unsupported_in(operations, compared.outcomes["XLA"].error, layers),
+        jit_unsupported_layers=tuple(jit_unsupported),
+        dropped_checks=dropped_checks_in(operations),
+        inconclusive=compared.inconclusive,
+        tolerance=first.tolerance,
+        sensitive=compared.sensitive,
+        compiled=compiled_in(operations),
     )

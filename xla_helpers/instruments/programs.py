@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .calls import Call, variables_restored
+from .. import internals
+from ..calls import Call
+from ..tables import Table, format_si, pluralize
 from .operations import HOLDERS, NOT_KERNELS, operations_in
-from .tables import Table, counted, format_si
 
 ITSELF = "inspect that function itself, whose kernels cannot be seen from outside"
 
@@ -51,9 +52,9 @@ class Program(Table):
         return _sum(count for k in self.kernels for count in (k.bytes_read, k.bytes_written))
 
     def _parts(self):
-        kernels = counted(len(self.kernels), "kernel")
+        kernels = pluralize(len(self.kernels), "kernel")
         if self.mode != "eager":
-            kernels = f"{counted(len(self.traced), 'operation')} traced, {kernels}"
+            kernels = f"{pluralize(len(self.traced), 'operation')} traced, {kernels}"
         title = f"{self.mode}: {kernels}, bytes moved: {_shown(self.bytes)}."
         rows = [
             [k.name, " + ".join(k.operations), _shown(k.bytes_read), _shown(k.bytes_written)]
@@ -73,7 +74,7 @@ def inspect_program(fn: Callable, args=(), kwargs=None) -> Program:
     all branches are listed once.
 
     Bytes assume that a kernel reads each array once and writes each result once; what it does to a
-    variable in place is not counted. Operations that only rename or reshape are no kernels. To
+    variable in place is not counted. Operations that only rename or reshape are not kernels. To
     look, the function is called, and variables are restored as by `compare`; what XLA compiles is
     not called.
 
@@ -106,24 +107,18 @@ def inspect_program(fn: Callable, args=(), kwargs=None) -> Program:
 
 def _of_eager(call):
     import tensorflow as tf
-    from tensorflow.python.framework import op_callbacks, op_def_registry
 
     kernels, graphs = [], []
 
-    def observe(op_type, inputs, attrs, outputs, op_name=None, graph=None):
+    def observe(op_type, inputs, outputs):
         op_type = tf.compat.as_str(op_type)
-        if graph is None:  # run, not traced
-            if "PartitionedCall" in op_type or op_def_registry.get(op_type) is None:
-                graphs.append(op_type)
-            elif op_type not in NOT_KERNELS:
-                kernels.append(_of_tensors(op_type, (op_type,), inputs, outputs))
+        if "PartitionedCall" in op_type or not internals.is_operation(op_type):
+            graphs.append(op_type)
+        elif op_type not in NOT_KERNELS:
+            kernels.append(_of_tensors(op_type, (op_type,), inputs, outputs))
 
-    with variables_restored(call):
-        op_callbacks.add_op_callback(observe)
-        try:
-            call()
-        finally:
-            op_callbacks.remove_op_callback(observe)
+    with call.variables_restored(), internals.operations_observed(observe):
+        call()
     if graphs:
         raise TypeError(f"`fn` is Python that calls a graph ({graphs[0]}): {ITSELF}")
     return Program("eager", tuple(kernels))
@@ -160,29 +155,13 @@ def _of_graph(call):
 
 
 def _prepared(concrete, call):
-    """The operations of the graphs that TensorFlow prepares to run, as its executor gets them.
-
-    It hands a graph out only when it prepares it, which is in the first call of a function. So
-    the graph is called as a function that is new.
-    """
+    """The operations of the graphs that TensorFlow prepares to run, of a function that is new."""
     import tensorflow as tf
-    from tensorflow.python.eager import context
-    from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
 
-    parts = concrete.graph, concrete.function_type, concrete.function_def.attr
-    new, now = ConcreteFunction.from_func_graph(*parts), context.context()
-    new._arg_keywords = concrete._arg_keywords  # how it may be called
-    new._num_positional_args = concrete._num_positional_args
-    with variables_restored(call):
-        now.enable_graph_collection()
-        try:
-            tf.identity(0)  # hands out what is left of a call that failed
-            now.export_run_metadata()
-            new(*call.args, **call.keywords)
-            found = now.export_run_metadata()
-        finally:
-            now.disable_graph_collection()
-    for definition in (part for one in found.function_graphs for part in one.partition_graphs):
+    new = Call(internals.as_new(concrete), call.args, call.kwargs)
+    with call.variables_restored():
+        definitions = internals.prepared_graphs(new)
+    for definition in definitions:
         graph = tf.Graph()
         with graph.as_default():
             tf.graph_util.import_graph_def(definition, name="")
@@ -204,7 +183,7 @@ def _traced(graph):
 
 
 def _of_xla(call):
-    module = hlo_module(call.func, call.args, call.keywords)
+    module = hlo_module(call.fn, call.args, call.kwargs)
     computations = {computation.id: computation for computation in module.computations}
     kernels = _instructions(computations[module.entry_computation_id], computations)
     return Program("XLA", tuple(kernels), _traced(call.concrete().graph))
@@ -225,13 +204,11 @@ def hlo_module(fn: Any, args=(), kwargs=None, *, optimized=True):
     Raises:
         ValueError: When a shape is not static.
     """
-    from tensorflow.compiler.xla.service.hlo_pb2 import HloModuleProto, HloProto
-
     call: Any = Call(fn, args, kwargs).with_defaults()
-    stages = call.func.experimental_get_compiler_ir(*call.args, **call.keywords)
+    stages = call.fn.experimental_get_compiler_ir(*call.args, **call.kwargs)
     if optimized:
-        return HloProto.FromString(stages("optimized_hlo_proto_serialized")).hlo_module
-    return HloModuleProto.FromString(stages("hlo_serialized"))
+        return internals.hlo_of(stages("optimized_hlo_proto_serialized"))
+    return internals.hlo_module_of(stages("hlo_serialized"))
 
 
 def _instructions(computation, computations):
@@ -257,11 +234,9 @@ def _instructions(computation, computations):
 
 def _bytes_of_shape(shape):
     """Bytes of a `ShapeProto` (xla/xla_data.proto), of all parts of a tuple together."""
-    from tensorflow.compiler.xla.xla_data_pb2 import PrimitiveType
-
     if shape.tuple_shapes:
         return sum(map(_bytes_of_shape, shape.tuple_shapes))
-    dtype = PrimitiveType.Name(shape.element_type).lower()
+    dtype = internals.element_type(shape.element_type)
     bits = re.search(r"\d+", dtype)  # f32, c64, s8; neither in pred nor in token
     element = math.ceil(int(bits.group()) / 8) if bits else int(dtype == "pred")
     return math.prod(shape.dimensions) * element

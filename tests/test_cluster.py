@@ -119,6 +119,19 @@ def test_the_line_of_a_machine_is_that_of_its_measurements(tf):
     assert versions.keys() == {*cluster.SAME, "this project"}
 
 
+@pytest.mark.parametrize("name", ["xla_helpers/one.py", "xla_helpers/instruments/one.py"])
+def test_other_helpers_are_another_version_whatever_folder_they_lie_in(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    before, path = cluster.versions(), tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_text("one = 1\n")
+    after = cluster.versions()
+    assert after["this project"] != before["this project"]
+    (path.parent / "__pycache__").mkdir()
+    (path.parent / "__pycache__/one.pyc").write_text("made by Python")
+    assert cluster.versions() == after
+
+
 def test_other_versions_are_refused_by_name(monkeypatch):
     mine = {"tensorflow": "2.21.0", "this project": "abc"}
     monkeypatch.setattr(cluster, "versions", lambda: mine)

@@ -30,8 +30,9 @@ def identity():
 
 def versions():
     """What must be the same on all machines, by name."""
-    parts = [Path(part).glob("*.*") for part in ("notebooks", "tools", "xla_helpers")]
-    files = sorted(path for part in parts for path in part)
+    parts = [Path().glob(part) for part in ("notebooks/*.*", "tools/*.*", "xla_helpers/**/*.*")]
+    every = (path for part in parts for path in part if path.is_file())
+    files = sorted(path for path in every if path.parent.name != "__pycache__")
     code = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]
     return {name: version(name) for name in SAME} | {"this project": code}
 

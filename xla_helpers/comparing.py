@@ -4,6 +4,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -33,10 +34,10 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
     """Time ``fn(*args, **kwargs)``: its first call alone, then a block of calls in each round.
 
     The device has finished when the clock is read, and the garbage collector rests meanwhile. Page
-    faults are counted around each block, of all threads of the process. The
-    first call of a `tf.function` includes its trace; to see it compile, pass one that is new.
-    The variables of a `tf.function`, and those among the arguments, have their values again before
-    each block and in the end, as with `compare`.
+    faults are counted around each block, of all threads of the process. The first call of a
+    `tf.function` includes its trace; to see it compile, pass one that is new. The variables of a
+    `tf.function`, and those among the arguments, have their values again before each block and in
+    the end, as with `compare`.
 
     Args:
         fn: Anything that can be called.
@@ -62,7 +63,6 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
     call, snapshot = Call(fn, args, kwargs), Snapshot()
     tracing, variables = call.trace()
     snapshot.add(variables)
-
     blocks: list[Block] = []
     try:
         first, _ = timed(call)
@@ -129,19 +129,24 @@ def compare(
     check_number("block", block)
     check_number("budget", budget, zero=True)
     check_number("tolerance", tolerance, zero=True)
-    first = first_calls(calls_of(candidates, args, kwargs), tolerance)
+    calls = {label: Call(fn, args, kwargs) for label, fn in by_label(candidates).items()}
+    first = first_calls(calls, tolerance)
     comparison = race(first, rounds=rounds, budget=budget, block=block, clock=clock)
     if comparison.failures and strict:
         raise ComparisonError(comparison)
     return comparison
 
 
-def calls_of(candidates: Mapping, args, kwargs) -> dict[str, Call]:
-    """Label to call. Raises: ValueError for two labels that read the same, such as 1 and "1"."""
-    calls = {str(label): Call(fn, args, kwargs) for label, fn in candidates.items()}
-    if len(calls) < len(candidates):
+def by_label(candidates: Mapping[Any, Callable]) -> dict[str, Callable]:
+    """Label as text to function.
+
+    Raises:
+        ValueError: For two labels that read the same, such as 1 and "1".
+    """
+    functions = {str(label): fn for label, fn in candidates.items()}
+    if len(functions) < len(candidates):
         raise ValueError(f"two labels read the same: {', '.join(map(repr, candidates))}")
-    return calls
+    return functions
 
 
 def race(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..calls import KEEP, Call
-from ..comparing import calls_of, race
+from ..comparing import by_label, race
 from ..comparisons import Comparison
 from ..errors import headline
 from ..instruments.checking import LEFT_OUT, Check, check, check_of
@@ -49,8 +49,7 @@ class Candidates:
     def __init__(self, fn: Any, kwargs, others, step: bool):
         self.fn = fn.train_step if step else fn
         self._step, self._kwargs = step, kwargs
-        self._others = {str(label): fn for label, fn in (others or {}).items()}
-        calls_of(others or {}, (), None)  # raises where two labels read the same
+        self._others = by_label(others or {})
         if taken := set(MODES) & self._others.keys():
             taken_names = abbreviate(taken)
             raise ValueError(f"`candidates` has {taken_names}: choose a label that is not taken")
@@ -251,10 +250,11 @@ class Examination:
     def _notes(self) -> Iterator[str]:
         if self._drawn:
             yield f"The examples come slowly: their shapes are those of {self._drawn}."
-        for places, what in ((self.checks, "Neither checked nor raced"), (self.races, "Not raced")):
-            left = [shape for shape in self.shapes if shape not in places]
-            if what == "Not raced":
-                left = [shape for shape in left if shape in self.checks and self.races]
+        unchecked = [shape for shape in self.shapes if shape not in self.checks]
+        unraced = [x for x in self.shapes if x in self.checks and x not in self.races]
+        if not self.races:
+            unraced = []
+        for what, left in (("Neither checked nor raced", unchecked), ("Not raced", unraced)):
             if left:
                 share = sum(self.shapes[shape] for shape in left)
                 yield f"{what}: {abbreviate(left)}, {share:.0%} of the calls."

@@ -27,7 +27,7 @@ lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks
 	  --ServerApp.root_dir="$$(dirname "$$folder")" --LabApp.default_url="/lab/tree/$$(basename "$$folder")"
 
 # Two files at a time: where tests assert a time, the margins are wide.
-test: set-up ## check the helpers, and notebooks that may have changed (ALL=1: every one)
+test: set-up ## check helpers and notebooks that may have changed (ALL=1: all of them)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
 	  $(if $(filter 1,$(ALL)),,--only-changed) docs notebooks tests
 

@@ -14,7 +14,7 @@ from sybil.parsers.markdown import PythonCodeBlockParser
 from xla_helpers import prepare_tensorflow
 from xla_helpers.instruments.logs import compilations_are_logged
 
-pytest_plugins = ["pytester", "tests.notebook_files"]
+pytest_plugins = ["pytester", "tests.records", "tests.notebook_files"]
 
 # The blocks of a page are tests in one process, in their order.
 pytest_collect_file = Sybil(

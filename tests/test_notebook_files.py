@@ -1,12 +1,14 @@
 """Which notebooks run, with which values, and what is said of those that do not."""
 
 import os
-import tomllib
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+
+from tests.records import READ_NOTEBOOKS
 
 ROOT = Path(__file__).parents[1]
 PASSES = ["size: int = 8  # rows", "assert size == 8"]
@@ -57,9 +59,9 @@ def project(pytester, monkeypatch):
 
 def run(project, *options):
     """How many cells passed, were skipped and failed, and what was said."""
-    asked = ["--nbval-lax", "--nbval-current-env", "-p", "tests.notebook_files", *options]
-    asked += ["-p", "no:hypothesispytest"]  # whose import takes seconds
-    done = project.runpytest_inprocess(*asked, "notebooks")
+    asked = ["--nbval-lax", "--nbval-current-env", "-p", "tests.records"]
+    asked += ["-p", "tests.notebook_files", "-p", "no:hypothesispytest"]  # which takes seconds
+    done = project.runpytest_inprocess(*asked, *options, "notebooks")
     found = done.parseoutcomes()
     return *(found.get(name, 0) for name in ("passed", "skipped", "failed")), done.stdout.str()
 
@@ -74,7 +76,7 @@ def test_what_passed_is_skipped_and_named_and_without_the_option_or_in_ci_it_run
 ):
     assert outcomes(project, "--only-changed") == (2, 0, 0)
     *found, said = run(project, "--only-changed")
-    assert found == [0, 2, 0] and "not run again: 01_one, passed on 20" in said
+    assert found == [0, 2, 0] and "again: notebooks/01_one.ipynb, passed on 20" in said
     assert "make test ALL=1" in said
     assert outcomes(project) == (2, 0, 0)
     monkeypatch.setenv("CI", "true")
@@ -128,7 +130,31 @@ def test_two_processes_record_and_the_summary_names_both(project):
     assert outcomes(project, "--numprocesses", "2", "--dist", "loadfile") == (4, 0, 0)
     *found, said = run(project, "--numprocesses", "1", "--only-changed")
     assert found == [0, 4, 0]
-    assert said.count("not run again: 0") == 2 and "notebooks not run again: 2;" in said
+    assert said.count("not run again: notebooks/0") == 2
+    assert "not run again: 2 notebooks, 0 files of tests;" in said
+
+
+def test_a_file_of_tests_is_not_run_again_for_a_notebook_unless_it_reads_them(project):
+    for name in ("test_helpers", "test_pages"):
+        (project.path / f"tests/{name}.py").write_text("def test_one():\n    assert True\n")
+    assert outcomes(project, "tests") == (4, 0, 0)
+    write_notebook(project.path / "notebooks/01_one.ipynb", *PASSES, "assert True")
+    *found, said = run(project, "tests", "--only-changed")
+    assert found == [4, 1, 0] and "again: tests/test_helpers.py, passed on" in said
+    assert "not run again: 0 notebooks, 1 files of tests;" in said
+    for change in ("docs/page.md", "tools/tool.py", "tests/test_pages.py", "xla_helpers/one.py"):
+        (project.path / change).parent.mkdir(exist_ok=True)
+        with (project.path / change).open("a") as file:
+            file.write("# more\n")
+        assert outcomes(project, "tests", "--only-changed", "--deselect", "notebooks")[1] == 0
+        assert outcomes(project, "tests", "--only-changed", "--deselect", "notebooks")[1] == 1
+
+
+def test_no_file_that_is_not_run_again_reads_the_notebooks():
+    for path in ROOT.glob("tests/**/test_*.py"):
+        if path.stem not in READ_NOTEBOOKS | {Path(__file__).stem}:
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"(ROOT|parents?)\b.{0,20}(notebooks|results)", text), path
 
 
 @pytest.mark.parametrize("effort", ["", "0.5"])
@@ -158,8 +184,3 @@ def test_a_wrong_name_or_type_in_the_table_is_an_error(project, line):
     *found, said = run(project)
     assert found == [0, 0, 0] and "1 error" in said
     assert line.split()[0] in said and "tests/parameters.toml" in said
-
-
-def test_every_entry_of_the_table_is_of_a_notebook():
-    names = tomllib.loads((ROOT / "tests/parameters.toml").read_text())
-    assert names and names.keys() <= {path.stem for path in ROOT.glob("notebooks/*.ipynb")}

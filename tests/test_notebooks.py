@@ -6,6 +6,7 @@ import functools
 import re
 import statistics
 import symtable
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -238,3 +239,14 @@ def test_links_between_notebooks_lead_to_a_file_and_a_heading(path):
             found = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
             named = github_slugify if is_page else lambda heading: heading.replace(" ", "-")
             assert anchor in set(map(named, found)), anchor
+
+
+def test_every_entry_of_the_table_is_of_a_notebook():
+    names = tomllib.loads((ROOT / "tests/parameters.toml").read_text())
+    assert names and names.keys() <= {path.stem for path in NOTEBOOKS}
+
+
+def test_each_function_is_used_by_a_notebook():
+    cells = [cell.source for path in NOTEBOOKS for cell in code_cells(path)]
+    used = set(re.findall(r"\bxh\.(\w+)", "\n".join(cells)))
+    assert used >= {*(name for name in xh.__all__ if name[0].islower()), "CompilationLog"}

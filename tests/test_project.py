@@ -292,7 +292,7 @@ def test_make_lists_every_command_and_each_sets_up_first():
 
 def test_what_a_kernel_leaves_in_its_temporary_folder_goes_with_the_run(tmp_path):
     (tmp_path / "tests").mkdir()
-    for name in ("conftest.py", "tests/notebook_files.py"):
+    for name in ("conftest.py", "tests/records.py", "tests/notebook_files.py"):
         shutil.copy(ROOT / name, tmp_path / name)
     leaves = 'import os\ndef test_left():\n    assert os.system("mktemp -d >left") == 0\n'
     (tmp_path / "test_left.py").write_text(leaves)

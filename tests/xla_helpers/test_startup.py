@@ -56,18 +56,26 @@ except RuntimeError as error:
 
 
 def test_the_keras_of_a_lesson_is_the_one_that_runs():
-    def kerases(number):
+    def kerases():
+        import os
+
         import xla_helpers as xh
 
-        xh.prepare_tensorflow(keras=number)
+        before = os.environ["TF_USE_LEGACY_KERAS"]
+        xh.prepare_tensorflow(keras=3)
         import keras
         import tensorflow as tf
 
-        return tf.keras.Model.__module__.split(".")[0], keras.backend.backend()
+        return before, tf.keras.Model.__module__.split(".")[0], keras.backend.backend()
 
     flags = {"TF_USE_LEGACY_KERAS": "1", "KERAS_BACKEND": "jax"}
-    runs = [xh.run_in_process(kerases, (number,), flags=flags).value for number in (3, None)]
-    assert runs == [["keras", "tensorflow"], ["tf_keras", "tensorflow"]]
+    assert xh.run_in_process(kerases, flags=flags).value == ["1", "keras", "tensorflow"]
+
+
+def test_the_keras_of_a_reader_is_kept_where_a_lesson_names_none():
+    code = "import os, xla_helpers as xh; xh.prepare_tensorflow(); print(os.environ[{!r}])"
+    name = "TF_USE_LEGACY_KERAS"
+    assert xh.run_in_process(code.format(name), flags={name: "1"}).stdout == "1\n"
 
 
 SAYS = """

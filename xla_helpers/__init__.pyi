@@ -20,7 +20,8 @@ from .instruments.profiles import profile
 from .instruments.programs import hlo_module, inspect_program
 
 # Run elsewhere, decide, keep
-from .deciding.processes import decide, decide_file
+from .deciding.in_memory import decide
+from .deciding.processes import decide_file
 from .instruments.processes import run_in_process
 from .results import read_results, record
 

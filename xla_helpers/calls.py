@@ -4,7 +4,7 @@ import functools
 import inspect
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from types import MethodType
 from typing import Any
@@ -16,6 +16,7 @@ from .errors import check_args
 from .tables import truncate
 from .variables import Snapshot
 
+MANY = 32  # different whole numbers in an array of floating ones: then they are measured values
 KEEP = "Keep what tf.saved_model.load returns in a global name, and give its method or signature."
 
 
@@ -40,11 +41,8 @@ class Call:
             fn = getattr(fn, "__dict__", {}).get("__call__", fn)
         if not callable(fn):
             raise TypeError(f"{truncate(repr(fn), 60)} cannot be called. {KEEP}")
-        loaded: Any = fn
-        if internals.is_loaded(loaded) and kwargs:  # its Python knows no names
-            named = loaded.function_type.bind(*args, **kwargs)
-            args, kwargs = named.args, dict(named.kwargs)
-        self.fn, self.args, self.kwargs = loaded, args, kwargs
+        self.fn: Any = fn
+        self.args, self.kwargs = args, kwargs
         self.bound = functools.partial(fn, *args, **kwargs)
 
     def __call__(self):
@@ -74,7 +72,12 @@ class Call:
 
     @property
     def python(self) -> Any:
-        """The Python function inside a `tf.function`, bound if it is a method; else as it is."""
+        """The Python function inside a `tf.function`, bound if it is a method; else as it is.
+
+        A function that was loaded is as it is, because its Python knows neither names nor defaults.
+        """
+        if internals.is_loaded(self.fn):
+            return self.fn
         python = getattr(self.fn, "python_function", self.fn)
         method = inspect.unwrap(python)
         owner = internals.owner_of(method)
@@ -144,7 +147,8 @@ class Call:
     def perturbed(self, seed: int) -> "Call":
         """The same call with each floating number moved up or down by its last bit.
 
-        Zeros, infinities and whole numbers, whose meaning would change, stay.
+        Zeros and infinities, whose meaning would change, stay. So do whole numbers, unless an array
+        has many different ones, as a picture has: then they move up, which rounds back to them.
         """
         import tensorflow as tf
         from ml_dtypes import finfo
@@ -157,7 +161,10 @@ class Call:
                 return value
             array = np.asarray(value)
             eps = signs.choice([-1, 1], array.shape) * float(finfo(array.dtype).eps)
-            other = np.where(array == np.round(array), array, array * (1 + eps))
+            is_whole = array == np.round(array)
+            if len(np.unique(array[is_whole])) >= MANY:
+                eps, is_whole = np.where(is_whole, np.abs(eps), eps), array == 0
+            other = np.where(is_whole | np.isinf(array), array, array * (1 + eps))
             return tf.convert_to_tensor(other.astype(array.dtype))
 
         given = self.args, self.kwargs
@@ -168,3 +175,15 @@ class Call:
         given = inspect.signature(self.python).bind(*self.args, **self.kwargs)
         given.apply_defaults()
         return Call(self.fn, given.args, given.kwargs)
+
+
+def by_label(candidates: Mapping[Any, Callable]) -> dict[str, Callable]:
+    """Label as text to function.
+
+    Raises:
+        ValueError: For two labels that read the same, such as 1 and "1".
+    """
+    functions = {str(label): fn for label, fn in candidates.items()}
+    if len(functions) < len(candidates):
+        raise ValueError(f"two labels read the same: {', '.join(map(repr, candidates))}")
+    return functions

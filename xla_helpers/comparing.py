@@ -4,11 +4,10 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
 
-from .calls import Call
+from .calls import Call, by_label
 from .comparisons import Comparison, ComparisonError
 from .differences import TOLERANCE
 from .errors import check_number, headline
@@ -135,18 +134,6 @@ def compare(
     if comparison.failures and strict:
         raise ComparisonError(comparison)
     return comparison
-
-
-def by_label(candidates: Mapping[Any, Callable]) -> dict[str, Callable]:
-    """Label as text to function.
-
-    Raises:
-        ValueError: For two labels that read the same, such as 1 and "1".
-    """
-    functions = {str(label): fn for label, fn in candidates.items()}
-    if len(functions) < len(candidates):
-        raise ValueError(f"two labels read the same: {', '.join(map(repr, candidates))}")
-    return functions
 
 
 def race(

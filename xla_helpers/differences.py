@@ -41,6 +41,14 @@ class Difference:
         """Whether a relative difference of `tolerance` allows it."""
         return self.size <= tolerance
 
+    def allowed_by(self) -> str:
+        """Which tolerance would allow it, in words: 1, 2 or 5 times a power of ten."""
+        if not 0 < self.size < 1:
+            return "no tolerance allows that"
+        power = 10.0 ** math.floor(math.log10(self.size))
+        allowed = next(step * power for step in (1, 2, 5, 10) if step * power >= self.size)
+        return f"a tolerance of {allowed:.2g} would allow it"
+
     def __str__(self):
         return f"{self.place}: {self.detail}" if self.detail else "equal"
 

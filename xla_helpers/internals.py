@@ -13,6 +13,15 @@ def is_compiled(fn: Any) -> bool:
     return bool(getattr(fn, "_jit_compile", None))
 
 
+def options_of(fn: Any) -> dict[str, Any]:
+    """The options with which a `tf.function` was made, without `jit_compile`; none of another."""
+    if not hasattr(fn, "_reduce_retracing") or is_loaded(fn):
+        return {}
+    options = {"input_signature": fn.input_signature, "autograph": fn._autograph}
+    options |= {"experimental_autograph_options": fn._experimental_autograph_options}
+    return options | {"reduce_retracing": fn._reduce_retracing}
+
+
 def owner_of(method: Any) -> Any:
     """The object of a bound method; None for another function.
 
@@ -44,6 +53,19 @@ def devices_of(operation: str) -> list[str]:
 def function_in(graph: Any, name: str) -> Any:
     """The function of this name that a graph can call; None where there is none."""
     return graph._get_function(name)
+
+
+def modules_that_draw() -> tuple:
+    """The modules whose functions make the operations that draw random numbers."""
+    from tensorflow.python.ops import (
+        gen_random_ops,
+        gen_stateful_random_ops,
+        gen_stateless_random_ops,
+        gen_stateless_random_ops_v2,
+    )
+
+    stateless = gen_stateless_random_ops, gen_stateless_random_ops_v2
+    return gen_random_ops, gen_stateful_random_ops, *stateless
 
 
 @contextmanager

@@ -26,8 +26,8 @@ def functions_run_eagerly(eagerly: bool) -> Iterator[None]:
         tf.config.run_functions_eagerly(before)
 
 
-def modes_of(python: Any) -> dict[str, Callable]:
-    """Mode to a new function that runs `python` in it."""
+def modes_of(python: Any, **options) -> dict[str, Callable]:
+    """Mode to a new function that runs `python` in it; options are those of `tf.function`."""
     import tensorflow as tf
 
     def eagerly(*args, **kwargs):
@@ -35,5 +35,5 @@ def modes_of(python: Any) -> dict[str, Callable]:
             return python(*args, **kwargs)
 
     eagerly.python_function = python  # type: ignore[attr-defined]  # as a `tf.function` has it
-    compiled = tf.function(python, jit_compile=True)
-    return {"eager": eagerly, "graph": tf.function(python), "XLA": compiled}
+    compiled = tf.function(python, jit_compile=True, **options)
+    return {"eager": eagerly, "graph": tf.function(python, **options), "XLA": compiled}

@@ -155,6 +155,13 @@ def time_block(call: Callable, calls: int, clock=time.perf_counter) -> Block:
     return Block(seconds, None if after is None else (after - before) / calls)
 
 
+def needs_waiting() -> bool:
+    """Whether a call may return before a device has done its work; a processor's never does."""
+    tf = sys.modules.get("tensorflow")
+    devices = tf.config.list_logical_devices() if tf else []
+    return any(device.device_type != "CPU" for device in devices)
+
+
 def wait_for_device() -> None:
     """Return when every device has finished what TensorFlow gave it."""
     if "tensorflow" in sys.modules:

@@ -1,6 +1,6 @@
 """What calls cost, and what one process found out about a model, as plain data."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -9,12 +9,11 @@ class Cost:
 
     Attributes:
         call: A call, when all is traced and compiled.
-        slow, fast: A call at the ends of the interval of its races against the graph.
+        slow, fast: A call at the ends of the interval of its race against the graph.
         first: What a new trace or program adds to its call, on average.
-        examples: The example calls that were made.
-        new: Those of them that traced or compiled.
-        singletons: Those whose trace or program no other one used; 0 where the examples are not a
-            sample of the calls to come.
+        examples: The example calls on which the three counts below rest.
+        new: The traces or programs that all example calls need.
+        singletons: Those that a single example needs; 0 where the examples are all that there is.
         faults: Page faults of a call.
         fault_share: The share of its time that they take, by their measured price.
     """
@@ -29,22 +28,26 @@ class Cost:
     faults: float = 0.0
     fault_share: float = 0.0
 
-    @property
-    def fixed(self) -> float:
+    def fixed(self, repeats: bool = False) -> float:
         """Seconds that all calls together pay once, for traces and programs that come again."""
-        return self.first * (self.new - self.singletons)
+        return self.first * (self.new - (0 if repeats else self.singletons))
 
-    def per_call(self, end: str = "call") -> float:
+    def per_call(self, end: str = "call", *, repeats: bool = False) -> float:
         """Seconds that every call pays: its own, and the chance that it traces or compiles.
 
         A call to come needs a new trace or program as often as an example shared its own with no
-        other one (Good, 1953, after Turing). `end` is "call", "slow" or "fast".
-        """
-        return getattr(self, end) + self.first * self.singletons / self.examples
+        other one (Good, 1953, after Turing); never, where the examples come again and again.
 
-    def total(self, calls: int, end: str = "call") -> float:
+        Args:
+            end: "call", "slow" or "fast".
+            repeats: Whether the calls to come are the examples, again and again.
+        """
+        chance = 0.0 if repeats else self.singletons / self.examples
+        return getattr(self, end) + self.first * chance
+
+    def total(self, calls: int, end: str = "call", *, repeats: bool = False) -> float:
         """Seconds of so many calls, what they pay once included."""
-        return self.fixed + calls * self.per_call(end)
+        return self.fixed(repeats) + calls * self.per_call(end, repeats=repeats)
 
 
 @dataclass(frozen=True)
@@ -54,21 +57,29 @@ class ProcessResult:
     Attributes:
         machine: What it ran on, in one line.
         shapes: Shape in words to the share of the calls that have it, the most frequent first.
-        costs: "graph" and each candidate that may be chosen, to its `Cost`.
+        costs: "graph" and each candidate that was raced, to its `Cost`.
         objections: Each candidate to why nobody should choose it; "" for no reason.
+        not_compared: Each candidate whose results were not compared, to why.
         inconclusive: Why there is no verdict at all, or "".
         sets: What sets a trace or a program beside the shape, in words, or "".
+        why: What decides, where XLA does not pay: a layer, an operation or compilations; or "".
+        warnings: What to look at before anything else.
         notes: What was not tested, and what to mind.
-        noise: How many times faster or slower than itself a function seemed.
-        evidence: The tables of checks and races, as text.
+        noise: How many times faster or slower than itself the graph seemed.
+        evidence: The tables of checks and of the race, as text.
+        is_whole: Whether all examples were drawn.
     """
 
     machine: str
     shapes: dict[str, float]
     costs: dict[str, Cost]
     objections: dict[str, str]
+    not_compared: dict[str, str] = field(default_factory=dict)
     inconclusive: str = ""
     sets: str = ""
+    why: str = ""
+    warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     noise: float = 1.0
     evidence: tuple[str, ...] = ()
+    is_whole: bool = True

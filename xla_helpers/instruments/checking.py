@@ -81,6 +81,23 @@ class Check(Table):
         return not (unlike or self.inconclusive or self.sensitive)
 
     @property
+    def objection(self) -> str:
+        """Why XLA cannot stand in for the first mode, in words; "" where nothing speaks against it.
+
+        Results that were not compared do not.
+        """
+        outcome = self["XLA"]
+        if self.unsupported:
+            return f"is refused: {'; '.join(f'{one}: {one.fix}' for one in self.unsupported)}"
+        if outcome.error:
+            return f"fails: {headline(outcome.error)}"
+        if self.inconclusive or outcome.agrees or outcome.difference is None:
+            return ""
+        first = next(iter(self.outcomes))
+        allowed = outcome.difference.allowed_by()
+        return f"differs from the {first}, in {outcome.difference}; {allowed}"
+
+    @property
     def see(self) -> str:
         """The row of docs/messages.md that is about what was found, in words; "" for none."""
         return see_about(f"{self.errors.get('XLA')} {self.said}")
@@ -195,11 +212,17 @@ def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
 
 
 def check_of(first: FirstCalls) -> Check:
-    """The `Check` of first calls of the modes of one function; others are left out."""
-    graph, ran = first.calls["graph"], first.outcomes["eager"].evidence
-    only_graphs = (ran.graphs or ran.programs) and not ran.eager  # there is no Python
-    has_no_python = only_graphs or hasattr(graph.python, "function_def")
-    compared = first.only(MODES[1:] if has_no_python else MODES).compared()
+    """The `Check` of first calls of the modes of one function; others are left out.
+
+    The first mode is the one that the others are compared with.
+    """
+    graph, modes = first.calls["graph"], [mode for mode in first.outcomes if mode in MODES]
+    if "eager" in modes:
+        ran = first.outcomes["eager"].evidence
+        only_graphs = (ran.graphs or ran.programs) and not ran.eager  # there is no Python
+        if only_graphs or hasattr(graph.python, "function_def"):
+            modes.remove("eager")
+    compared = first.only(modes).compared()
     operations: list = []
     with suppress(Exception):  # a trace that fails is an outcome above
         operations = list(operations_in(graph.concrete().graph))

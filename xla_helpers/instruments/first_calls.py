@@ -1,5 +1,6 @@
 """The first call of each candidate: what it returned, changed and ran, and whether they agree."""
 
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
@@ -14,8 +15,9 @@ from ..errors import headline
 from ..tables import abbreviate, truncate
 from ..timing import timed
 from ..variables import Snapshot
-from .evidence import Evidence, observe
+from .evidence import RANDOM, Evidence, observe
 from .logs import compilations_are_logged, watch_compilations
+from .operations import operations_in
 
 PERTURBATIONS = 3  # runs with arguments that are moved by their last bit
 EXPLAINED = 10  # times what rounding alone moves: a larger difference is an error
@@ -116,14 +118,15 @@ class FirstCalls:
 
         Where one differs, the graph, or the first where there is none, is called again with
         arguments that are moved by their last bit. An array that differs by at most `EXPLAINED`
-        times what this moves is left out, unless it differs in shape, integers, text or NaN.
+        times what this moves is left out, unless it differs in shape, integers, text or NaN. What
+        draws random numbers, or differs from itself, is not called again: nobody could tell.
         """
         found = {
             label: differences_between(outcome, self.reference, self.snapshot)
             for label, outcome in self.outcomes.items()
             if not (outcome.error or self.reference.error)
         }
-        moved = self._moved_by_rounding(found)
+        moved = self._moved_by_rounding(found) if self._repeats else {}
         outcomes = {}
         for label, outcome in self.outcomes.items():
             outcomes[label] = self._judged(outcome, found.get(label), moved)
@@ -134,6 +137,12 @@ class FirstCalls:
             most = abbreviate(array.place for array in judged.sensitive)
             why = why or f"rounding alone moves most of the results ({most})"
         return replace(judged, inconclusive=why)
+
+    @property
+    def _repeats(self):
+        """Whether each gives the same again from the same state, as far as is known."""
+        alike = all(x.repeats.within(self.tolerance) for x in self.outcomes.values())
+        return alike and not random_ops_in(self.outcomes)
 
     def _judged(self, outcome, found, moved):
         """An outcome with its difference; found: that of each array, None beside an error."""
@@ -174,7 +183,7 @@ class FirstCalls:
 
 def first_calls(
     calls: Mapping[str, Call], tolerance: float, *, snapshot: Snapshot | None = None,
-    on_stage: Callable[[str], None] = lambda label: None
+    on_stage: Callable[[str], None] = lambda label: None, longest_recorded: float = math.inf
 ) -> FirstCalls:  # fmt: skip
     """Trace all calls, then make each alone, and again for what it runs; an error is an outcome.
 
@@ -187,6 +196,8 @@ def first_calls(
         tolerance: The relative difference that will be allowed.
         snapshot: Variables that are known already.
         on_stage: Is told the label of each before it is traced or called.
+        longest_recorded: Seconds of a call of a graph; for one that takes longer, nobody knows what
+            ran, and the random operations are those of the graph.
 
     Raises:
         ValueError: For a Keras model or layer that is not built.
@@ -207,7 +218,7 @@ def first_calls(
     outcomes = {}
     for label, call in calls.items():
         on_stage(label)
-        outcomes[label] = _call_twice(call, traces[label], snapshot)
+        outcomes[label] = _call_twice(call, traces[label], snapshot, longest_recorded)
     return FirstCalls(calls, outcomes, snapshot, tolerance)
 
 
@@ -219,7 +230,7 @@ def _refuse_unbuilt(call):
         raise ValueError(f"{kind} is not built yet: call it once first, so that it has its weights")
 
 
-def _call_twice(call, traced, snapshot):
+def _call_twice(call, traced, snapshot, longest_recorded):
     """traced: seconds of the trace, or the error that it raised."""
     if isinstance(traced, Exception):
         return FirstCall(error=traced)
@@ -228,7 +239,8 @@ def _call_twice(call, traced, snapshot):
             seconds, returned = timed(call)
         first = FirstCall(traced + seconds, as_arrays(returned), snapshot.changed())
         snapshot.restore()
-        with observe() as seen:
+        is_long = seconds > longest_recorded and call.is_traced and not call.is_compiled
+        with nullcontext([_drawn_by(call)]) if is_long else observe() as seen:
             returned = as_arrays(call())
         again = FirstCall(result=returned, variables=snapshot.changed())
         repeats = largest(differences_between(again, first, snapshot))
@@ -237,6 +249,12 @@ def _call_twice(call, traced, snapshot):
         return FirstCall(error=error)
     finally:
         snapshot.restore()
+
+
+def _drawn_by(call):
+    """What is known of a call that is not recorded: the random operations of its graph."""
+    kinds = {one.type for one in operations_in(call.concrete().graph)}
+    return Evidence(random_ops=tuple(sorted(filter(RANDOM.fullmatch, kinds))))
 
 
 def differences_between(

@@ -1,0 +1,76 @@
+"""Whether results are equal: the graph is the reference, and eager mode a late witness."""
+
+import math
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from ..calls import Call
+from ..differences import as_arrays
+from ..instruments.first_calls import FirstCall, FirstCalls, differences_between
+from ..timing import timed
+from ..variables import Snapshot
+
+FEW_TIMES = 3  # as far from eager mode as the graph is: so far XLA may be from both
+
+
+def ask_eager(call: Call, snapshot: Snapshot, seconds: float) -> FirstCall:
+    """What a call does eagerly, within so many seconds; an error is an outcome, and so is time."""
+    try:
+        with time_limit(seconds):
+            took, returned = timed(call)
+            return FirstCall(took, as_arrays(returned), snapshot.changed())
+    except Exception as error:  # whatever a reader's function raises
+        return FirstCall(error=error)
+    finally:
+        snapshot.restore()
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in the block after so many seconds.
+
+    It comes between two steps of Python, and only in the main thread of a system with signals;
+    elsewhere there is no limit.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if not (is_main and hasattr(signal, "setitimer")):
+        yield
+        return
+
+    def ring(number, frame):
+        raise TimeoutError(f"it took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def is_as_close(first: FirstCalls, eager: FirstCall) -> bool:
+    """Whether XLA is about as close to eager mode as the graph is, wherever they differ.
+
+    Where the graph equals eager mode, the tolerance alone decides.
+    """
+    graph, xla, snapshot = first.outcomes["graph"], first.outcomes["XLA"], first.snapshot
+    if eager.error or graph.error or xla.error:
+        return False
+
+    def by_place(outcome, reference):
+        return {x.place: x.size for x in differences_between(outcome, reference, snapshot)}
+
+    ours, theirs, apart = by_place(xla, eager), by_place(graph, eager), by_place(xla, graph)
+    with suppress(KeyError):  # parts that only one of them has
+        return all(
+            size <= first.tolerance
+            or (
+                ours[place] <= max(first.tolerance, FEW_TIMES * theirs[place])
+                and ours[place] < math.inf
+            )
+            for place, size in apart.items()
+        )
+    return False

@@ -1,0 +1,63 @@
+"""Why XLA does not pay: the layer, the operations or the compilations that decide."""
+
+import itertools
+import re
+from collections import defaultdict
+from contextlib import suppress
+
+from ..calls import Call
+from ..instruments.layers import layers_of
+from ..instruments.profiles import Profile, profile
+from ..tables import format_si, pluralize
+from .costs import Cost
+
+NUMBER = re.compile(r"(_\d+)+$")  # what TensorFlow adds to a name that is taken
+OUTSIDE = "not in a layer"
+SHARE = 0.2  # of what XLA takes longer: a smaller part explains nothing
+
+
+def why_compiling(cost: Cost, graph: Cost, calls: int) -> str:
+    """That compilations decide, where a call of XLA is no slower than one of the graph; else ""."""
+    total, once = cost.total(calls, repeats=True), cost.fixed(repeats=True)
+    if cost.call > graph.call or total < graph.total(calls, repeats=True):
+        return ""
+    programs, examples = pluralize(cost.new, "program"), pluralize(cost.examples, "example call")
+    return (
+        f"Compilations decide: {programs} for {examples}, {format_si(cost.first, 's')} each, are "
+        f"{once / total:.0%} of XLA's time over {calls:,} calls."
+    )
+
+
+def why_slower(graph: Call, compiled: Call) -> str:
+    """Which layer, or which operations, take longer under XLA than in the graph; "" for none.
+
+    Both are recorded by TensorFlow's profiler, as functions that are new.
+    """
+    with suppress(Exception):  # a recording that fails, or is none, explains nothing
+        layers = layers_of(graph.python)
+        ours, theirs = (_by_part(_recorded(call), layers) for call in (compiled, graph))
+        longer = {part: ours[part] - theirs.get(part, 0.0) for part in ours if part != OUTSIDE}
+        part = max(longer, key=lambda name: longer[name])
+        more = sum(ours.values()) - sum(theirs.values())
+        if longer[part] > SHARE * max(more, 0.0) and longer[part] > 0:
+            seconds = ours[part], sum(ours.values()), theirs.get(part, 0.0)
+            under, whole, before = (format_si(number, "s") for number in seconds)
+            return f"Under XLA {under} of {whole} a call are in `{part}`; in the graph, {before}."
+    return ""
+
+
+def _recorded(call):
+    return profile(call.fn, call.args, call.kwargs)
+
+
+def _by_part(recorded: Profile, layers):
+    """Seconds by layer, or by the kind of operation where no layer is known."""
+    seconds = dict(recorded.seconds_by(layers))
+    if len(seconds) > 1 or OUTSIDE not in seconds:
+        return seconds
+    kinds: dict[str, float] = defaultdict(float)
+    for (start, path), (end, _) in itertools.pairwise(recorded.starts):
+        if path:
+            name = NUMBER.sub("", path.rpartition("/")[2])
+            kinds[name] += (end - start) / recorded.calls
+    return kinds

@@ -1,0 +1,10 @@
+"""What a process that studies a model is asked, and what it says that it begins."""
+
+STUDY, FIRST, ALIKE = "study", "study and explain", "compare alike"  # what is asked of a process
+
+# Stages that belong to no candidate; a candidate's own is its label.
+STARTING, DRAWING, RACING = "the start", "the next example", "the race"
+EXPLAINING, END = "the reason", "the end"
+
+CALL_SECONDS = 60  # a process ends where a call takes longer to trace, compile and run
+PROCESS_SECONDS = 600.0  # and it is stopped where it takes longer in all

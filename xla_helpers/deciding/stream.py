@@ -1,0 +1,211 @@
+"""The stream of example calls: its shapes, counted, and a fair sample of it in its order."""
+
+import itertools
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+EXAMPLES = 10_000  # example calls whose shapes are read, at most
+DRAW_SECONDS = 10.0  # after that, no further example is drawn
+SAMPLE = 64  # examples that are called, at most, beside the smallest and the largest
+SAMPLE_BYTES = 256 << 20  # that they hold, at most
+FEW = 10  # fewer examples than that, each of a shape of its own, are all shapes that there are
+
+
+class Example(NamedTuple):
+    """An example call: its place in the list, its shape in words, its arguments."""
+
+    number: int
+    shape: str
+    args: tuple
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Example calls, in their order.
+
+    Attributes:
+        shapes: Shape in words to how many examples have it, the most frequent first.
+        sample: Every k-th example, the smallest, the largest and the last.
+        last: The shape of a last, smaller batch, which stands nowhere else; "" where none is.
+        is_whole: Whether all were drawn before the time or the number was over.
+    """
+
+    shapes: Mapping[str, int]
+    sample: tuple[Example, ...]
+    last: str = ""
+    is_whole: bool = True
+
+    @property
+    def examples(self) -> int:
+        """How many were drawn."""
+        return sum(self.shapes.values())
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Shape to its share of the calls, the most frequent first."""
+        return {shape: count / self.examples for shape, count in self.shapes.items()}
+
+    @property
+    def weights(self) -> list[float]:
+        """How often each example of the sample stands for a call; all together once.
+
+        Those of a shape share what the shape has.
+        """
+        in_sample = Counter(example.shape for example in self.sample)
+        raw = [self.shapes[x.shape] / in_sample[x.shape] for x in self.sample]
+        return [share / sum(raw) for share in raw]
+
+    @property
+    def singletons(self) -> int:
+        """How many shapes came once; a last, smaller batch comes again with the next pass."""
+        return sum(count == 1 for count in self.shapes.values()) - bool(self.last)
+
+    def spread(self) -> list[Example]:
+        """The sample in an order of which every beginning is a fair sample, too.
+
+        The first example, the largest and the smallest come first, then one of each shape, then
+        the rest; within each, places are halved again and again.
+        """
+        bits = len(self.sample).bit_length()
+        places = range(len(self.sample))
+        halved = [self.sample[i] for i in sorted(places, key=lambda i: f"{i:0{bits}b}"[::-1])]
+        sizes = sorted(halved, key=lambda example: size_of(example.args))
+        frequent = sorted(halved, key=lambda example: -self.shapes[example.shape])
+        firsts = {x.shape: x for x in reversed([self.sample[0], sizes[-1], sizes[0], *frequent])}
+        ordered = [firsts[x.shape] for x in (self.sample[0], sizes[-1], sizes[0], *frequent)]
+        return list({example.number: example for example in (*ordered, *halved)}.values())
+
+    def thinned(self, every: int) -> "Stream":
+        """The same with every k-th example of the sample."""
+        return replace(self, sample=self.sample[::every])
+
+    def only(self, numbers: Iterable[int]) -> "Stream":
+        """The same with those examples of the sample alone that have these numbers."""
+        kept = set(numbers)
+        return replace(self, sample=tuple(x for x in self.sample if x.number in kept))
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether there are enough examples to say anything of shapes that are still to come."""
+        return self.examples >= FEW
+
+
+def draw(batches: Iterable, args_of: Callable[[Any], tuple], between: Callable[[], None]) -> Stream:
+    """Read the shapes of the examples, and keep a fair sample of them.
+
+    Nothing is called, and at most one example more than the sample is held at once.
+
+    Args:
+        batches: Example calls.
+        args_of: Gives the arguments of one.
+        between: Is called before each is asked for.
+
+    Raises:
+        TypeError: For anything but a list of examples.
+        ValueError: Where there is none.
+    """
+    counts, kept = Counter[str](), _Sample()
+    end, last, ended = time.monotonic() + DRAW_SECONDS, None, True
+    for number, batch in enumerate(itertools.islice(_each(batches, between), EXAMPLES)):
+        args = args_of(batch)
+        last, before = Example(number, words_of(args), args), last
+        counts[last.shape] += 1
+        kept.add(last)
+        if time.monotonic() > end:
+            ended = False
+            break
+    if last is None:
+        raise ValueError("`batches` holds no example call: give at least one")
+    is_whole = ended and counts.total() < EXAMPLES
+    is_last = is_whole and before and counts[last.shape] == 1
+    is_last = is_last and size_of(last.args) < size_of(before.args)
+    sample = kept.with_ends([last] if is_whole else [])
+    return Stream(dict(counts.most_common()), sample, last.shape if is_last else "", is_whole)
+
+
+def _each(batches, between) -> Iterator:
+    if isinstance(batches, (str, Mapping)) or hasattr(batches, "shape"):
+        kind = type(batches).__name__
+        raise TypeError(f"`batches` must be a list of example calls, not {kind}")
+    if hasattr(batches, "__getitem__") and not hasattr(batches, "__iter__"):  # of Keras
+        batches = (batches[number] for number in range(len(batches)))
+    between()
+    for batch in batches:
+        yield batch
+        between()  # a slow pipeline is nobody's fault but its own
+
+
+class _Sample:
+    """Every k-th example, where k doubles whenever there are too many or too large ones."""
+
+    def __init__(self):
+        self._kept, self._step, self._bytes = list[Example](), 1, 0
+        self._least: Example | None = None
+        self._most: Example | None = None
+
+    def add(self, example):
+        size = size_of(example.args)
+        if self._least is None or size < size_of(self._least.args):
+            self._least = example
+        if self._most is None or size > size_of(self._most.args):
+            self._most = example
+        if example.number % self._step:
+            return
+        self._kept.append(example)
+        self._bytes += bytes_of(example.args)
+        while len(self._kept) > 1 and (len(self._kept) > SAMPLE or self._bytes > SAMPLE_BYTES):
+            self._kept, self._step = self._kept[::2], 2 * self._step
+            self._bytes = sum(bytes_of(one.args) for one in self._kept)
+
+    def with_ends(self, others):
+        """The sample, with the smallest, the largest and others whose shapes are not in it."""
+        there = {example.shape for example in self._kept}
+        ends = {x.shape: x for x in (self._least, self._most, *others) if x.shape not in there}
+        return tuple(sorted((*self._kept, *ends.values()), key=lambda example: example.number))
+
+
+def _flat(args):
+    import tensorflow as tf
+
+    return tf.nest.flatten(args)
+
+
+def size_of(args) -> int:
+    """How many numbers the arguments hold."""
+    sizes = (getattr(value, "shape", ()) for value in _flat(args))
+    return sum(_product(shape) for shape in sizes)
+
+
+def bytes_of(args) -> int:
+    """How many bytes the arguments hold, about."""
+    arrays = [value for value in _flat(args) if hasattr(value, "shape")]
+    return sum(_product(x.shape) * _item_bytes(getattr(x, "dtype", None)) for x in arrays)
+
+
+def _item_bytes(dtype):
+    return getattr(dtype, "itemsize", None) or getattr(dtype, "size", None) or 8
+
+
+def _product(shape):
+    product = 1
+    for length in tuple(shape) if shape is not None else ():
+        product *= length or 0
+    return product
+
+
+def words_of(args) -> str:
+    """Arguments by type and shape, such as "float32[16, 10]"; numbers of Python by type alone."""
+    return ", ".join(map(_word, _flat(args))) or "no argument"
+
+
+def _word(value):
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        return f"{getattr(value.dtype, 'name', value.dtype)}[{', '.join(map(str, value.shape))}]"
+    if type(value) in (int, float):
+        return type(value).__name__
+    if isinstance(value, (str, bytes, bool, complex, type(None))):
+        return repr(value)
+    return getattr(value, "__name__", None) or type(value).__name__  # without its address

@@ -1,8 +1,10 @@
 """Decide whether XLA pays for a model of yours, and write one page about it into build/decide."""
 
 import argparse
+import inspect
 import math
 import os
+import re
 import shlex
 import statistics
 import sys
@@ -17,21 +19,32 @@ import xla_helpers as xh
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "tools" / "page" / "decision.html.j2"
 PLANS = (1, 100, 10_000, 1_000_000)  # calls, for the table of other plans
+CODES = """exit codes:
+  0 the page is there, and what was expected came out; 1 another verdict, or it failed;
+  2 words that make no sense; 3 XLA was expected, and its results were not compared"""
+PACKAGES = """packages of yours: .venv/bin/uv pip install ...; Keras 2: TF_USE_LEGACY_KERAS=1"""
+
+
+def forms():
+    """The forms of an example, from the docstring of `decide`."""
+    doc = inspect.getdoc(xh.decide)
+    (found,) = re.findall(r"(?s)Forms of an example:\n(.*?)\n\n", doc)
+    return f"forms of an example call:\n{inspect.cleandoc(found)}"
 
 
 def main(words):
-    """Decide what the words ask for, those in WORDS first. Returns: the exit code.
-
-    0: the page is there, and what was expected came out; 1: something else, or it failed. Words
-    that make no sense end it with 2, before anything runs.
-    """
-    top = argparse.ArgumentParser(prog="decide", description=__doc__)
+    """Decide what the words ask for, those in WORDS first. Returns: an exit code, as in `CODES`."""
+    shown = argparse.RawDescriptionHelpFormatter
+    epilog = "\n\n".join([forms(), PACKAGES, CODES])
+    top = argparse.ArgumentParser("decide", None, __doc__, epilog, formatter_class=shown)
     top.add_argument("model", metavar="FILE:FUNCTION", help="returns a model and example calls")
     top.add_argument("--calls", type=int, help="how many there will be (10000, or the file's)")
     top.add_argument("--runs", type=int, default=6, help="processes: 1, or at least 6 (6)")
-    top.add_argument("--budget", type=float, help="seconds of each process for races (20)")
+    top.add_argument("--budget", type=float, help="seconds of each process for calls (10)")
     top.add_argument("--min-speedup", type=float, help="what makes XLA worth it (1.05)")
     top.add_argument("--tolerance", type=float, help="relative difference of results (0.0001)")
+    same = "the calls to come are the examples, again and again; or new shapes keep coming"
+    top.add_argument("--repeats", action=argparse.BooleanOptionalAction, help=same)
     top.add_argument("--expect", choices=["graph", "XLA"], help="end with 1 for another verdict")
     try:
         options = vars(top.parse_args([*shlex.split(os.environ.get("WORDS", "")), *words]))
@@ -40,7 +53,8 @@ def main(words):
     model, expect = options.pop("model"), options.pop("expect")
     file, _, function = model.rpartition(":")
     if not Path(file).is_file():
-        top.error(f"no file for {model!r}; write MODEL=my_model.py:make")
+        is_file = not file and Path(function).is_file()
+        top.error(f"no {'function' if is_file else 'file'} for {model!r}; write my_model.py:make")
     page = ROOT / "build" / "decide" / f"{Path(file).stem}-{function}.html"
     page.unlink(missing_ok=True)
     try:
@@ -52,10 +66,18 @@ def main(words):
     page.parent.mkdir(parents=True, exist_ok=True)
     page.write_text(written(decision, f"{Path(file).name}:{function}"), encoding="utf-8")
     print(decision.verdict, f"open {page.relative_to(ROOT)}", sep="\n")
-    if expect and not decision.label.startswith(expect):
-        print(f"decide: {expect} was expected", file=sys.stderr)
-        return 1
-    return 0
+    return code_of(decision, expect)
+
+
+def code_of(decision, expect):
+    """The exit code, where one verdict was expected or none; an error says what is wrong."""
+    if not expect or (decision.choice.startswith(expect) and decision.label == decision.choice):
+        return 0
+    if decision.choice.startswith(expect):
+        print(f"decide: {expect} was expected, and its results not compared", file=sys.stderr)
+        return 3
+    print(f"decide: {expect} was expected", file=sys.stderr)
+    return 1
 
 
 def written(decision, model):
@@ -69,6 +91,7 @@ def written(decision, model):
         model=model,
         decision=decision,
         answer=answer(decision),
+        reason=reason(decision),
         day=date.today().isoformat(),
         gains=gains,
         place=lambda gain: f"{100 * (math.log(gain) - low) / (high - low):.1f}%",
@@ -77,34 +100,64 @@ def written(decision, model):
 
 
 def answer(decision):
-    """A verdict for somebody who asks no more than whether to switch XLA on."""
+    """A verdict in a sentence, for somebody who asks no more than whether to switch XLA on."""
     label, gains = decision.subject, decision.gains
+    if decision.inconclusive:
+        return f"No verdict: {decision.inconclusive}."
     if label not in gains:
-        head = "No verdict" if decision.inconclusive else "No: keep the graph"
-        return f"{head}: {decision.inconclusive or f'{label} {decision.objections[label]}'}."
-    gain, first, processes = gains[label], decision.findings[0], len(decision.findings)
-    head = "Not decided" if not decision.label else "No: keep the graph"
-    if decision.label == label:
-        head = f"Yes: {'switch XLA on (jit_compile=True)' if label == 'XLA' else f'use “{label}”'}"
+        return f"No: keep the graph. {label} {decision.objections[label]}.{_would(decision, label)}"
+    if decision.choice == label:
+        use = "switch XLA on (jit_compile=True)" if label == "XLA" else f"use “{label}”"
+        head = f"Yes: {use}"
+        if label in decision.not_compared:
+            head = f"{head}, if you trust its results, which were not compared"
+    elif decision.choice:
+        head = "No: keep the graph"
+    elif decision.repeats is None and decision.has_new_shapes:
+        return f"It depends on your calls. {label} is {decision.gain_in_words(label)} to come."
+    else:
+        head = "Not decided"
+    return f"{head}. {_sums(decision, label)}"
+
+
+def _would(decision, label):
+    """How fast a candidate would be that was raced and that nobody should choose."""
+    if not all(label in found.costs for found in decision.findings):
+        return ""
+    return f" It would be {_times(decision.gain(label))}."
+
+
+def _times(gain):
+    ends = (gain.low, gain.high) if gain.value >= 1 else (1 / gain.high, 1 / gain.low)
+    low, high = (f"{end:.2f}" if end < 10 else f"{end:.0f}" for end in ends)
+    return f"{low} to {high} times as {'fast' if gain.value >= 1 else 'slow'}"
+
+
+def _sums(decision, label):
+    """What a call takes, and what all calls take."""
+    gain, processes = decision.gains[label], len(decision.findings)
     calls = [
         statistics.median(f.costs[x].call for f in decision.findings) for x in ("graph", label)
     ]
     before, after = (xh.format_si(seconds, "s") for seconds in calls)
-    ends = (gain.low, gain.high) if gain.value >= 1 else (1 / gain.high, 1 / gain.low)
-    low, high = (f"{end:.2f}" if end < 10 else f"{end:.0f}" for end in ends)
-    times = f"{low} to {high} times as {'fast' if gain.value >= 1 else 'slow'}"
     where = "in one process" if processes == 1 else f"over {processes} processes"
-    if not gain.has_interval:
-        times = "too few processes to say how much"
-    said = f"{head}. {before} → {after} a call with {label}"
-    if first.costs[label].new > len(first.shapes):
-        cost = first.costs[label]
-        said += f", but {cost.new} of {cost.examples} example calls trace or compile first"
-    said += f"; all {decision.calls:,} calls that were assumed are {times} {where}"
-    if gain.value >= 1 and decision.label != label:
+    said = f"A call takes {before} in the graph and {after} with {label}"
+    turns = (calls[0] > calls[1]) != (gain.value > 1)
+    said += ", but " if turns else "; "
+    said += f"all {decision.calls:,} calls, with what is traced and compiled, are {_times(gain)} "
+    said += where
+    if gain.value >= 1 and decision.choice != label:
         return f"{said}, and {decision.min_speedup} times was asked for."
     needed = decision.break_even_calls(label)
     return f"{said}." if math.isinf(needed) else f"{said}; repaid after {needed:,.0f} of them."
+
+
+def reason(decision):
+    """Why, in a sentence; "" where nobody knows."""
+    label = decision.subject
+    if label in decision.gains and label in decision.not_compared:
+        return f"Results were not compared: {decision.not_compared[label]}."
+    return next((x.why for x in decision.findings if x.why and decision.choice != label), "")
 
 
 if __name__ == "__main__":

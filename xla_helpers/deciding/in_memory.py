@@ -8,17 +8,6 @@ from .plan import Plan
 from .study import examine
 from .verdict import Decision
 
-FORMS = """\
-x                    one argument: model(x)
-(x, y)               several arguments: model(x, y)
-[x, y]               several inputs as one argument, as Keras takes them: model([x, y])
-{"a": x, "b": y}     a dict of inputs: model({"a": x, "b": y})
-(x, labels)          with step=True, a batch of a training step
-(x, labels, weights) with step=True, with sample weights
-()                   no argument: model()
-(state, loss, x)     objects as arguments: anything but arrays is handed on as it is
-The list of them may be a tf.data.Dataset or a keras.utils.PyDataset."""
-
 
 def decide(
     fn: Any, batches: Iterable, *, kwargs=None, candidates=None, invalid_inputs=(), step=False,
@@ -35,8 +24,8 @@ def decide(
 
     Args:
         fn: A model or a function, as for `check`. A `tf.function` keeps its options.
-        batches: Example calls, of which the first 10,000 count, as they come in life. A tuple holds
-            the positional arguments of one call; a list, a dict or an array is its only argument.
+        batches: A list of example calls, or a `tf.data.Dataset` or `keras.utils.PyDataset` of them,
+            of which the first 10,000 count, as they come in life.
         kwargs: Keyword arguments of every call.
         candidates: More to race, label to function, such as "XLA, padded".
         invalid_inputs: Inputs that should fail, in the form of `batches`.
@@ -49,6 +38,16 @@ def decide(
         budget: Seconds: half for calling the examples, half for the race.
         repeats: True where the calls to come are the examples, again and again; False where new
             shapes keep coming; None works out both where it matters.
+
+    Forms of an example:
+        x                      one argument: model(x)
+        (x, y)                 several arguments: model(x, y)
+        [x, y]                 several inputs as one argument, as Keras takes them: model([x, y])
+        {"a": x, "b": y}       a dict of inputs as one argument
+        (x, labels)            with step=True: a batch of a training step
+        (x, labels, weights)   with step=True: with sample weights
+        ()                     no argument: model()
+        (model, optimizer, x)  objects among the arguments, which are handed on as they are
 
     Returns:
         A `Decision`.

@@ -12,7 +12,9 @@ import numpy as np
 
 from ..calls import Call
 from ..errors import headline
+from ..instruments.evidence import Evidence
 from ..memory import page_fault_seconds, page_faults
+from ..modes import mode_of
 from ..ratios import Ratio, median_ratio
 from ..tables import Table, format_si, pluralize
 from ..timing import BLOCK_SECONDS, effort, needs_waiting, wait_for_device
@@ -40,6 +42,7 @@ class Passes(Table):
         control: The graph's seconds once more, from the same passes.
         failures: Label to why a candidate left.
         faults: Label to page faults of a call; 0 where none are counted.
+        evidence: Label to what a call ran.
     """
 
     seconds: Mapping[str, np.ndarray]
@@ -49,6 +52,7 @@ class Passes(Table):
     control: np.ndarray | None = None
     failures: Mapping[str, str] = field(default_factory=dict)
     faults: Mapping[str, float] = field(default_factory=dict)
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
 
     def call(self, label: str) -> float:
         """Seconds of a call of the stream: of each example the median, weighted."""
@@ -111,16 +115,28 @@ class Passes(Table):
         """The share of a call's time that its page faults take, by their measured price."""
         return min(1.0, self.faults.get(label, 0.0) * page_fault_seconds() / self.call(label))
 
+    @property
+    def as_labelled(self) -> bool:
+        """Whether every row whose label begins with a mode, as "XLA, padded" does, ran in it."""
+        return all(
+            seen.programs is not None and not seen.unlike(mode_of(label))
+            for label, seen in self.evidence.items()
+            if label in self.seconds and mode_of(label)
+        )
+
+    def _ran(self, label):
+        return str(self.evidence.get(label, Evidence())) or "not recorded"
+
     def _parts(self):
         rows = [
-            [x, format_si(self.call(x), "s"), "" if x == "graph" else self.ratio(x)]
+            [x, self._ran(x), format_si(self.call(x), "s"), "" if x == "graph" else self.ratio(x)]
             for x in self.seconds
         ]
         counted = len(next(iter(self.seconds.values()), ()))
         title = f"{pluralize(counted, 'pass').replace('passs', 'passes')} over "
         title += f"{pluralize(len(self.shapes), 'example call')}."
         left = [f"{label} was not timed to the end: {why}." for label, why in self.failures.items()]
-        return title, ["", "a call", "against the graph"], rows, *left
+        return title, ["", "ran", "a call", "against the graph"], rows, *left
 
 
 def race_passes(

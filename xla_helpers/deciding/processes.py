@@ -2,7 +2,9 @@
 
 import json
 import tempfile
+import threading
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +34,7 @@ from xla_helpers.deciding.child import study_in_child
 study_in_child(*sys.argv[1:])
 """
 NO_CHOICE = STARTING, DRAWING, "graph"  # what ends there leaves nothing to choose
+TOLD_SECONDS = 10.0  # between two lines of progress
 DRAWN = "random numbers are drawn"  # begins why results were not compared
 
 
@@ -138,38 +141,73 @@ def _compared_alike(file, name, options, found):
 
 def _in_child(file, name, options, who, asked):
     """What a fresh process said: its plan, and its `ProcessResult` or how it compared."""
-    said, ended = dict[str, Any](), ""
+    ended, is_late = "", False
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log.jsonl")
         try:
             args = file, name, json.dumps(options), log, asked
-            run_in_process(CHILD, args, timeout=PROCESS_SECONDS)
+            with _progress(log, who):
+                run_in_process(CHILD, args, timeout=PROCESS_SECONDS)
         except ProcessError as error:
             ended = error.signal or headline(error)
             if error.timed_out:
-                ended = f"it took longer than {PROCESS_SECONDS:g} s in all"
+                ended, is_late = f"it took longer than {PROCESS_SECONDS:g} s in all", True
             elif "Timeout (" in error.stderr:
-                ended = f"it took longer than {CALL_SECONDS} s"
-        for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
-            said |= json.loads(line)
+                ended, is_late = f"it took longer than {CALL_SECONDS} s", True
+        said = _said_in(log)
     stage = said.get("stage", STARTING)
     if "error" in said or (ended and stage in NO_CHOICE and "finding" not in said):
-        raise ValueError(said.get("error") or f"{who} ended at {stage}: {ended}")
+        raise ValueError(said.get("error") or f"{who} ended at {_told(stage)}: {ended}")
     if asked == ALIKE:
         if "alike" not in said:
-            raise ValueError(f"{who} ended at {stage}: {ended}")
+            raise ValueError(f"{who} ended at {_told(stage)}: {ended}")
         return said
     if "finding" not in said:
-        return said | {"finding": _ended_early(said["machine"], stage, f"{who}: {ended}")}
+        return said | {"finding": _ended_early(said["machine"], stage, f"{who}: {ended}", is_late)}
     found = msgspec.convert(said["finding"], ProcessResult)
-    told = "eager mode" if stage == "eager" else stage
-    more = (f"In {told} the process ended: {ended}.",) if ended else ()
+    how = "was stopped" if is_late else "ended"
+    more = (f"At {_told(stage)} the process {how}: {ended}.",) if ended else ()
     return said | {"finding": replace(found, notes=(*found.notes, *more))}
 
 
-def _ended_early(machine, stage, how):
+def _said_in(log):
+    """What a process has said until now; a line that is not whole yet is left out."""
+    said = dict[str, Any]()
+    if log.exists():
+        for line in log.read_text(encoding="utf-8").splitlines(keepends=True):
+            said |= json.loads(line) if line.endswith("\n") else {}
+    return said
+
+
+@contextmanager
+def _progress(log, who):
+    """Print what is being done in a process, every ten seconds."""
+    ended = threading.Event()
+
+    def tell():
+        start = time.perf_counter()
+        while not ended.wait(TOLD_SECONDS):
+            stage = _said_in(log).get("stage", STARTING)
+            print(f"{who}: {time.perf_counter() - start:.0f} s, {stage}", flush=True)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _told(stage):
+    """A stage in words: those that are modes are calls."""
+    return {"graph": "a call of the graph", "eager": "a call in eager mode"}.get(stage, stage)
+
+
+def _ended_early(machine, stage, how, is_late):
     """What is known of a process that ended at a candidate, or in the race between them."""
+    verb = "did not end in" if is_late else "ended"
     if stage == RACING:
-        return ProcessResult(machine, {}, {}, {}, inconclusive=f"{stage} ended {how}")
-    objections = {"XLA": f"was not tried to the end, because {stage} ended {how}"}
-    return ProcessResult(machine, {}, {}, objections | {stage: f"ended {how}"})
+        return ProcessResult(machine, {}, {}, {}, inconclusive=f"{stage} {verb} {how}")
+    objections = {"XLA": f"was not tried to the end, because {stage} {verb} {how}"}
+    return ProcessResult(machine, {}, {}, objections | {stage: f"{verb} {how}"})

@@ -145,7 +145,10 @@ class Examination:
         every = [self.candidates.calls(example.args) for example in self.stream.sample]
         calls = {label: [mine[label] for mine in every] for label in labels}
         budget = self.plan.budget * (1 - CALLING)
-        self.passes = race_passes(self.stream, calls, self.snapshot, budget)
+        passes = race_passes(self.stream, calls, self.snapshot, budget)
+        typical = self.first[next(shape for shape in self.stream.shapes if shape in self.first)]
+        evidence = {label: typical.outcomes[label].evidence for label in labels}
+        self.passes = replace(passes, evidence=evidence)
 
     # What comes last
 

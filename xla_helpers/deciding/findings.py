@@ -85,6 +85,8 @@ def _warnings(study) -> Iterator[str]:
 
 
 def _notes(study) -> Iterator[str]:
+    if study.was_eager:
+        yield "`tf.config.run_functions_eagerly(True)` was switched off: nothing would be a graph."
     if study.eager and isinstance(study.eager.error, TimeoutError):
         yield f"Eager mode is no witness: {study.eager.error}."
     elif study.eager and study.eager.error:

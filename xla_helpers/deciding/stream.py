@@ -131,7 +131,7 @@ def _each(batches, between) -> Iterator:
         kind = type(batches).__name__
         raise TypeError(f"`batches` must be a list of example calls, not {kind}")
     if hasattr(batches, "__getitem__") and not hasattr(batches, "__iter__"):  # of Keras
-        batches = (batches[number] for number in range(len(batches)))
+        batches = map(batches.__getitem__, range(len(batches)))
     between()
     for batch in batches:
         yield batch

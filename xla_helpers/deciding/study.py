@@ -43,6 +43,7 @@ class Examination:
         passes: The race; None where there was none.
         eager: What eager mode gave, where it was asked.
         why: Why XLA does not pay, or "".
+        was_eager: Whether the file had switched every `tf.function` to eager mode.
         invalid_inputs: Checks of the inputs that should fail.
     """
 
@@ -55,7 +56,7 @@ class Examination:
         self.counts = {label: CompileCounts(fn) for label, fn in functions}
         self.snapshot, self.first = Snapshot(), dict[str, FirstCalls]()
         self.eager: FirstCall | None = None
-        self.why, self.invalid_inputs = "", list[Check]()
+        self.why, self.was_eager, self.invalid_inputs = "", False, list[Check]()
         self.checks = dict[str, Check]()
         self.passes: Passes | None = None
         self.others_failed = dict[str, str]()  # candidate to why its results are no choice
@@ -207,8 +208,12 @@ def examine(
     Raises:
         TypeError, ValueError: For arguments that make no sense, and where the graph fails.
     """
+    import tensorflow as tf
+
+    was_eager = tf.config.functions_run_eagerly()
     with functions_run_eagerly(False):
         examination = Examination(fn, batches, plan, on_stage)
+        examination.was_eager = was_eager
         examination.call_all()
         examination.race()
         if is_first:

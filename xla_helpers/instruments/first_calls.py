@@ -197,7 +197,7 @@ def first_calls(
         snapshot: Variables that are known already.
         on_stage: Is told the label of each before it is traced or called.
         longest_recorded: Seconds of a call of a graph; for one that takes longer, nobody knows what
-            ran, and the random operations are those of the graph.
+            ran.
 
     Raises:
         ValueError: For a Keras model or layer that is not built.
@@ -240,11 +240,14 @@ def _call_twice(call, traced, snapshot, longest_recorded):
         first = FirstCall(traced + seconds, as_arrays(returned), snapshot.changed())
         snapshot.restore()
         is_long = seconds > longest_recorded and call.is_traced and not call.is_compiled
-        with nullcontext([_drawn_by(call)]) if is_long else observe() as seen:
+        with nullcontext([Evidence()]) if is_long else observe() as seen:
             returned = as_arrays(call())
         again = FirstCall(result=returned, variables=snapshot.changed())
         repeats = largest(differences_between(again, first, snapshot))
-        return replace(first, evidence=seen[0], repeats=repeats, compilations=len(compiled))
+        evidence = seen[0]
+        if repeats.size and call.is_traced and not evidence.random_ops:
+            evidence = replace(evidence, random_ops=_drawn_by(call))
+        return replace(first, evidence=evidence, repeats=repeats, compilations=len(compiled))
     except Exception as error:  # whatever a reader's function raises, and results of unknown kinds
         return FirstCall(error=error)
     finally:
@@ -252,9 +255,9 @@ def _call_twice(call, traced, snapshot, longest_recorded):
 
 
 def _drawn_by(call):
-    """What is known of a call that is not recorded: the random operations of its graph."""
+    """The types of the random operations in a graph, of which short ones may not be recorded."""
     kinds = {one.type for one in operations_in(call.concrete().graph)}
-    return Evidence(random_ops=tuple(sorted(filter(RANDOM.fullmatch, kinds))))
+    return tuple(sorted(filter(RANDOM.fullmatch, kinds)))
 
 
 def differences_between(

@@ -66,7 +66,7 @@ def test_contents_that_compile_nothing_count_for_nothing(tf, keep_log):
 def test_few_shapes_are_a_list_and_many_examples_a_sample(
     tf, keep_log, monkeypatch, repeated, alone
 ):
-    monkeypatch.setattr(study, "CALLING", 100)  # all are called
+    monkeypatch.setattr(study, "CALLING", 100)
     batches = [rows(3)] * 3 * repeated + [rows(4)]
     cost = xh.decide(tf.tanh, batches, **BRIEF).findings[0].costs["XLA"]
     assert (cost.new, cost.singletons) == (2, alone)

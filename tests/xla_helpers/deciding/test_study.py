@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import xla_helpers as xh
-from xla_helpers.deciding import study
+from xla_helpers.deciding import stream, study
+from xla_helpers.modes import functions_run_eagerly
 
 pytestmark = pytest.mark.usefixtures("tf", "keep_log")
 SHAPES = [np.ones(n, "float32") for n in (2, 3, 4)]
@@ -28,15 +29,10 @@ def test_keyword_arguments_are_the_model_s(tf):
         return x * (rounds + budget + strict + block + clock)
 
     found = xh.decide(model, [tf.ones([3])], kwargs=named, budget=0.1)
-    [check], [race] = found.checks.values(), found.races.values()
+    [check] = found.checks.values()
     assert check["XLA"].result.tolist() == [20.0] * 3
-    assert list(race.measurements) == ["graph", "XLA"] and not race.failures
-
-
-def test_shapes_are_counted_and_an_endless_dataset_ends(tf):
-    batches = itertools.chain([np.ones(4)], itertools.repeat(np.ones(3)))
-    found = xh.decide(tf.tanh, batches, budget=0.1)
-    assert found.findings[0].shapes == {"float64[3]": 0.9999, "float64[4]": 0.0001}
+    assert list(found.passes.seconds) == ["graph", "XLA"] and not found.passes.failures
+    assert found.passes.as_labelled
 
 
 @pytest.mark.parametrize("batches", [None, "text", {"x": 1}, [], np.ones([3, 2])])
@@ -69,51 +65,155 @@ def test_a_training_step_of_keras(tf):
     assert any("kernel" in name for name in check["XLA"].variables)
 
 
-# Examples that come slowly
+# Streams
 
 
-def endless(seconds):
-    while True:
-        time.sleep(seconds)
-        yield np.ones([3], "float32")
+def test_a_last_smaller_batch_costs_one_program_and_no_verdict(tf):
+    """1,000 rows in batches of 32: each epoch ends with eight."""
+    batches = [np.ones([32, 4], "float32")] * 31 + [np.ones([8, 4], "float32")]
+    cost = xh.decide(tf.tanh, batches, budget=0.5).findings[0].costs["XLA"]
+    assert (cost.new, cost.singletons) == (2, 0)
 
 
-def slow_at_the_end():
-    yield from [np.ones([3], "float32")] * 40
-    yield from endless(0.2)
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_loop_that_ends_by_itself_is_judged_by_all_examples_in_any_order(tf, order):
+    """Twelve pictures of one shape, which need none to six hundred rounds."""
+
+    def settle(x):
+        while tf.reduce_max(x) > 1e-3:
+            x = 0.98 * x
+        return x
+
+    pictures = [np.full([8, 8], 1e-3 * 1.02**n, "float32") for n in range(0, 600, 50)]
+    found = xh.decide(settle, pictures[::order], budget=2, calls=10**9)
+    assert found.choice == "XLA" and len(found.passes.shapes) == 12
+    assert any("Calls of one shape take up to" in note for note in found.notes)
 
 
-@pytest.mark.parametrize("batches", [lambda: endless(0.008), lambda: endless(0.3), slow_at_the_end])
-def test_a_slow_pipeline_is_drawn_from_for_a_while_and_refuses_nothing(tf, monkeypatch, batches):
-    monkeypatch.setattr(study, "DRAW_SECONDS", 0.5)
-    start = time.monotonic()
-    found = xh.decide(tf.tanh, batches(), budget=0.2)
-    assert time.monotonic() - start < 30
-    assert "XLA" in found.gains and list(found.findings[0].shapes) == ["float32[3]"]
-    assert any(note.startswith("The examples come slowly") for note in found.notes)
+def test_shapes_beyond_the_first_are_called_and_not_compared_and_that_is_told(tf):
+    lengths = [np.ones(n, "float32") for n in range(2, 14)]
+    found = xh.decide(tf.tanh, lengths, budget=20)
+    assert len(found.checks) == study.COMPARED < found.findings[0].costs["XLA"].new == 12
+    assert f"Results were compared with {study.COMPARED} of 12 shapes." in found.notes
 
 
-@pytest.mark.parametrize(
-    ("checked", "raced", "said"),
-    [
-        (3, 1, ["Not raced: float32[3], float32[4], 67% of the calls."]),
-        (1, 1, ["Neither checked nor raced: float32[3], float32[4], 67% of the calls."]),
-        (3, 3, []),
-    ],
-)
-def test_shapes_that_were_not_raced_are_told(tf, monkeypatch, checked, raced, said):
-    monkeypatch.setattr(study, "CALLING", 1e3 if checked == 3 else 1e-9)
-    race = study.race
+def test_shapes_that_were_not_called_are_told_and_a_slow_stream_refuses_nothing(tf, monkeypatch):
+    monkeypatch.setattr(study, "CALLING", 1e-9)
+    monkeypatch.setattr(stream, "DRAW_SECONDS", 0.2)
 
-    def slow_race(*args, **options):
-        found = race(*args, **options)
-        time.sleep(0.3 if raced == 1 else 0)
-        return found
+    def slow():
+        for n in itertools.cycle((2, 3, 4)):
+            time.sleep(0.01)
+            yield np.ones(n, "float32")
 
-    monkeypatch.setattr(study, "race", slow_race)
-    found = xh.decide(tf.tanh, SHAPES, budget=0.2 if raced == 1 else 20)
-    assert (len(found.checks), len(found.races)) == (checked, raced)
-    assert [note for note in found.notes if "raced" in note] == said
+    found = xh.decide(tf.tanh, slow(), budget=0.2)
+    assert "XLA" in found.gains and not found.findings[0].is_whole
+    assert any(note.startswith("Not called: ") for note in found.notes)
+    assert any(note.startswith("The shapes are those of the first") for note in found.notes)
+
+
+# Options of the reader's function
+
+
+def test_a_signature_and_relaxed_shapes_are_kept(tf):
+    """A graph for any length is traced once; XLA compiles a program for each."""
+    lengths = [np.ones([2, n], "float32") for n in range(2, 14)]
+    signature = [tf.TensorSpec([None, None])]
+    for options, traces in (({"input_signature": signature}, 1), ({"reduce_retracing": True}, 2)):
+        costs = xh.decide(tf.function(tf.tanh, **options), lengths, budget=8).findings[0].costs
+        assert (costs["graph"].new, costs["XLA"].new) == (traces, 12), options
+
+
+def test_a_switch_to_eager_mode_that_was_left_is_switched_off_and_told(tf):
+    with functions_run_eagerly(True):
+        found = xh.decide(tf.tanh, [np.ones(3, "float32")], budget=0.2)
+        assert tf.config.functions_run_eagerly()
+    assert found.passes.as_labelled and any("run_functions_eagerly" in x for x in found.notes)
+
+
+# Why
+
+
+def test_the_layer_that_takes_longer_under_xla_is_named(tf):
+    layers = tf.keras.layers
+    model = tf.keras.Sequential(
+        [
+            tf.keras.Input([16, 16, 256]),
+            layers.Dense(256, name="mix"),
+            layers.DepthwiseConv2D(3, name="by_channel"),
+        ]
+    )
+    found = xh.decide(model, [np.ones([1, 16, 16, 256], "float32")], budget=1)
+    why = found.findings[0].why
+    assert found.choice == "XLA" or "`by_channel`" in why
+    assert found.choice == "XLA" or why in found.notes
+
+
+def test_compilations_are_named_where_they_decide(tf):
+    batches = [np.ones(n, "float32") for n in range(2, 14)]
+
+    def model(x):
+        for _ in range(30):
+            x = tf.tanh(x) + 0.1
+        return x
+
+    found = xh.decide(model, batches, budget=8, calls=100)
+    assert found.choice == "graph" and "Compilations decide: 12 programs" in found.findings[0].why
+
+
+# What people hand in
+
+
+def test_objects_among_the_arguments(tf):
+    keras = tf.keras
+    model = keras.Sequential([keras.Input([3]), keras.layers.Dense(2)])
+    optimizer, loss = keras.optimizers.SGD(), keras.losses.MeanSquaredError()
+
+    @tf.function
+    def train_step(model, optimizer, loss, x, y):
+        with tf.GradientTape() as tape:
+            value = loss(y, model(x, training=True))
+        slopes = tape.gradient(value, model.trainable_variables)
+        optimizer.apply_gradients(zip(slopes, model.trainable_variables, strict=True))
+        return value
+
+    before = model.get_weights()[0]
+    pair = np.ones([4, 3], "float32"), np.ones([4, 2], "float32")
+    found = xh.decide(train_step, [(model, optimizer, loss, *pair)], budget=0.5)
+    [shape] = found.findings[0].shapes
+    assert shape == "Sequential, SGD, MeanSquaredError, float32[4, 3], float32[4, 2]"
+    assert "XLA" in found.gains and np.array_equal(before, model.get_weights()[0])
+
+
+def test_several_inputs_in_a_tuple_are_no_list(tf):
+    keras = tf.keras
+    inputs = [keras.Input([3]), keras.Input([3])]
+    model = keras.Model(inputs, keras.layers.Add()(inputs))
+    x = np.ones([2, 3], "float32")
+    with pytest.raises(ValueError, match="2 inputs as one: give a list of them"):
+        xh.decide(model, [(x, x)])
+    assert "XLA" in xh.decide(model, [[x, x]], budget=0.2).gains
+
+
+def test_a_function_without_arguments_and_a_batch_with_weights(tf):
+    keras = tf.keras
+    assert "XLA" in xh.decide(lambda: tf.tanh(tf.ones([3])), [()], budget=0.2).gains
+    model = keras.Sequential([keras.Input([3]), keras.layers.Dense(2)])
+    model.compile("sgd", "mse")
+    triple = tf.ones([4, 3]), tf.zeros([4, 2]), tf.ones([4])
+    found = xh.decide(model, [triple], step=True, budget=0.2)
+    assert list(found.findings[0].shapes) == ["float32[4, 3], float32[4, 2], float32[4]"]
+
+
+def test_random_numbers_are_raced_and_not_compared_in_memory(tf):
+    def walk(x):
+        for _ in tf.range(400):
+            x = 0.5 * x + tf.random.normal([4])
+        return x
+
+    found = xh.decide(walk, [np.ones(4, "float32")], calls=10**8, budget=1)
+    assert "random numbers are drawn" in found.not_compared["XLA"] and "XLA" in found.gains
+    assert "not compared" in found.verdict and "the same" not in str(found)
 
 
 # Candidates that fail
@@ -148,18 +248,3 @@ def test_a_candidate_that_fails_at_a_later_example_is_no_choice(tf, make):
 def test_candidates_have_labels_of_their_own(tf, labels):
     with pytest.raises(ValueError, match="label"):
         xh.decide(tf.tanh, SHAPES, candidates=labels)
-
-
-def test_a_race_is_given_a_share_of_the_budget(tf, monkeypatch):
-    """For further rounds, as often as its shape comes."""
-    given = {}
-    race = study.race
-
-    def watched(first, *, rounds, budget):
-        [x] = first.calls["graph"].args
-        given[len(x)] = rounds, budget
-        return race(first, rounds=rounds, budget=0)
-
-    monkeypatch.setattr(study, "race", watched)
-    xh.decide(tf.tanh, [SHAPES[0]] * 3 + [SHAPES[1]], budget=8)
-    assert given == {2: (8, 8 * 0.25 * 0.75), 3: (8, 8 * 0.25 * 0.25)}

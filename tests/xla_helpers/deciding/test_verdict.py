@@ -19,8 +19,8 @@ def finding(costs, why=None, **otherwise):
     return xh.ProcessResult("here", {"float32[3]": 1.0}, costs, objections, **otherwise)
 
 
-def decision(*findings, calls=10_000):
-    return xh.Decision(findings, calls, 1.05, {}, (), {})
+def decision(*findings, calls=10_000, repeats=None):
+    return xh.Decision(findings, calls, 1.05, repeats)
 
 
 GRAPH, XLA = cost(2e-3), cost(1e-3, first=1.0)
@@ -40,16 +40,59 @@ def test_the_same_model_gets_opposite_verdicts():
     assert slower.label == "graph" and slower.break_even_calls("XLA") == math.inf
 
 
-@pytest.mark.parametrize(("alone", "label"), [(0, "XLA"), (10, "graph")])
-def test_examples_that_share_nothing_say_how_often_calls_to_come_compile(alone, label):
-    """Half of the examples compiled a program of their own: so will half of all calls."""
-    mine = cost(1e-3, first=0.1, examples=20, new=10, alone=alone)
-    one = decision(finding({"graph": GRAPH, "XLA": mine}), calls=1_000_000)
-    assert one.label == label
-    assert one.total("XLA", 1_000_000) == pytest.approx(
-        1_000_000 * (1e-3 + 0.1 * alone / 20) + 0.1 * (10 - alone)
-    )
-    assert any("50% of further calls" in note for note in one.notes) == bool(alone)
+ALONE = xh.Cost(1e-3, 1e-3, 1e-3, 0.1, examples=20, new=10, singletons=10)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "label", "seconds"),
+    [(True, "XLA", 1000 + 1), (False, "graph", 1000 + 0.1 * 500_000), (None, "", 1000 + 1)],
+)
+def test_two_sums_part_where_examples_stood_alone(repeats, label, seconds):
+    """Half of the examples compiled a program of their own: so will half of all calls, or none."""
+    found = decision(finding({"graph": GRAPH, "XLA": ALONE}), calls=1_000_000, repeats=repeats)
+    assert found.label == label and found.total("XLA", 1_000_000) == pytest.approx(seconds)
+    assert any("50% of further calls" in note for note in found.notes) == (repeats is not True)
+    if repeats is None:
+        both = "2.00x faster than the graph [2.00, 2.00] if the examples come again and again"
+        assert both in found.verdict and "if new ones keep coming" in found.verdict
+
+
+def test_two_sums_that_agree_are_a_verdict():
+    few = replace(ALONE, first=1e-4)
+    assert decision(finding({"graph": GRAPH, "XLA": few}), calls=1_000_000).label == "XLA"
+
+
+def test_where_no_example_stands_alone_they_come_again():
+    mine = replace(ALONE, singletons=0)
+    found = decision(finding({"graph": GRAPH, "XLA": mine}), calls=1_000_000)
+    assert found.label == "XLA" and not found.has_new_shapes
+    assert "10 traces or programs for 20 example calls" in found.verdict
+
+
+def test_results_that_were_not_compared_are_part_of_the_label():
+    random_numbers = {"not_compared": {"XLA": "random numbers are drawn"}}
+    found = decision(finding({"graph": GRAPH, "XLA": XLA}, **random_numbers), calls=10**6)
+    assert (found.choice, found.label) == ("XLA", "XLA, results not compared")
+    assert "results were not compared: random numbers are drawn" in found.verdict
+    slower = finding({"graph": XLA, "XLA": GRAPH}, **random_numbers)
+    assert decision(slower, calls=10**6).label == "graph"
+
+
+def test_what_nobody_should_choose_is_raced_all_the_same():
+    found = decision(finding({"graph": GRAPH, "XLA": cost(1e-3)}, {"XLA": "differs"}))
+    assert found.label == "graph" and not found.gains and found.gain("XLA").value == 2
+    assert "2.00x faster" in str(found) and "XLA differs" in found.verdict
+
+
+@pytest.mark.parametrize(
+    ("mine", "row"),
+    [(cost(4e-3), "slower-when-compiled"), (cost(1e-3, first=99.0, new=9), "it-compiles-again")],
+)
+def test_the_row_of_the_manual_is_that_of_the_reason(mine, row):
+    found = decision(replace(finding({"graph": GRAPH, "XLA": mine}), why="Because."))
+    rows = [note for note in found.notes if "messages.md" in note]
+    assert found.label == "graph" and len(rows) == 1 and row in rows[0]
+    assert found.notes[0] == "Because."
 
 
 @pytest.mark.parametrize(

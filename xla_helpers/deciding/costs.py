@@ -1,6 +1,9 @@
 """What calls cost, and what one process found out about a model, as plain data."""
 
+import math
 from dataclasses import dataclass, field
+
+Z = 1.96  # deviations of a normal distribution, between which 95 % of it lie
 
 
 @dataclass(frozen=True)
@@ -11,6 +14,7 @@ class Cost:
         call: A call, when all is traced and compiled.
         slow, fast: A call at the ends of the interval of its race against the graph.
         first: What a new trace or program adds to its call, on average.
+        first_slow, first_fast: The same at the ends of its interval.
         examples: The example calls on which the three counts below rest.
         new: The traces or programs that all example calls need.
         singletons: Those that a single example needs; 0 where the examples are all that there is.
@@ -27,10 +31,12 @@ class Cost:
     singletons: int
     faults: float = 0.0
     fault_share: float = 0.0
+    first_slow: float | None = None
+    first_fast: float | None = None
 
-    def fixed(self, repeats: bool = False) -> float:
+    def fixed(self, end: str = "call", *, repeats: bool = False) -> float:
         """Seconds that all calls together pay once, for traces and programs that come again."""
-        return self.first * (self.new - (0 if repeats else self.singletons))
+        return self._first(end) * (self.new - (0 if repeats else self.singletons))
 
     def per_call(self, end: str = "call", *, repeats: bool = False) -> float:
         """Seconds that every call pays: its own, and the chance that it traces or compiles.
@@ -39,15 +45,28 @@ class Cost:
         other one (Good, 1953, after Turing); never, where the examples come again and again.
 
         Args:
-            end: "call", "slow" or "fast".
+            end: "call", or "slow" or "fast" for the ends of the interval, which holds which
+                examples were drawn, too (Wilson, 1927).
             repeats: Whether the calls to come are the examples, again and again.
         """
-        chance = 0.0 if repeats else self.singletons / self.examples
-        return getattr(self, end) + self.first * chance
+        chance = 0.0 if repeats or not self.singletons else self._chance(end)
+        return getattr(self, end) + self._first(end) * chance
 
     def total(self, calls: int, end: str = "call", *, repeats: bool = False) -> float:
         """Seconds of so many calls, what they pay once included."""
-        return self.fixed(repeats) + calls * self.per_call(end, repeats=repeats)
+        return self.fixed(end, repeats=repeats) + calls * self.per_call(end, repeats=repeats)
+
+    def _first(self, end):
+        given = {"slow": self.first_slow, "fast": self.first_fast}.get(end)
+        return self.first if given is None else given
+
+    def _chance(self, end):
+        """The share of calls to come that trace or compile, or an end of its interval."""
+        share, z2 = self.singletons / self.examples, Z**2 / self.examples
+        if end == "call":
+            return share
+        half = math.sqrt(z2 * share * (1 - share) + z2**2 / 4)
+        return (share + z2 / 2 + (half if end == "slow" else -half)) / (1 + z2)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """Which example calls trace or compile, and what that costs the calls to come."""
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -68,15 +69,24 @@ class CompileCounts:
         elif new > len(self._shapes):
             alone = self.singletons
         is_sample = of >= FEW or new > len(stream.shapes)
+        first_low, first_high = _ends_of_mean(more or [0.0])
         graph, ratio = passes.call("graph"), passes.ratio(label)
         return Cost(
             call=graph / ratio.value,
             slow=graph / ratio.low,
             fast=graph / ratio.high,
             first=float(np.mean(more or [0.0])),
+            first_slow=first_high,
+            first_fast=first_low,
             examples=of,
             new=new,
             singletons=alone if is_sample else 0,
             faults=passes.faults.get(label, 0.0),
             fault_share=passes.fault_share(label),
         )
+
+
+def _ends_of_mean(values):
+    """The interval of a mean, two standard errors wide on either side, and not below zero."""
+    mean, error = np.mean(values), np.std(values) / math.sqrt(max(1, len(values) - 1))
+    return max(0.0, float(mean - 2 * error)), float(mean + 2 * error)

@@ -130,7 +130,7 @@ def _compared_alike(file, name, options, found):
     if why := said["not compared"]:
         return replace(found, not_compared=found.not_compared | {"XLA": why})
     rest = {label: why for label, why in found.not_compared.items() if label != "XLA"}
-    note = "Random numbers are drawn. Results were compared where both draw the same ones."
+    note = "XLA draws other random numbers. Results were compared where both draw the same ones."
     return replace(
         found,
         not_compared=rest,

@@ -161,7 +161,7 @@ class Decision(Table):
         costs, repeats = [], self.repeats is not False
         for found in self.findings:
             mine, graph = found.costs[label], found.costs["graph"]
-            more = mine.fixed(repeats) - graph.fixed(repeats)
+            more = mine.fixed(repeats=repeats) - graph.fixed(repeats=repeats)
             saved = graph.per_call(repeats=repeats) - mine.per_call(repeats=repeats)
             costs.append((more, saved))
         more, saved = (statistics.median(parts) for parts in zip(*costs, strict=True))

@@ -156,11 +156,11 @@ class Call:
         signs = np.random.default_rng(seed)
 
         def moved(value):
-            is_array = isinstance(value, (np.ndarray, tf.Tensor))
-            if not is_array or not tf.as_dtype(value.dtype).is_floating:
+            kind = tf.as_dtype(value.dtype) if isinstance(value, (np.ndarray, tf.Tensor)) else None
+            if not (kind and (kind.is_floating or kind.is_complex)):
                 return value
             array = np.asarray(value)
-            eps = signs.choice([-1, 1], array.shape) * float(finfo(array.dtype).eps)
+            eps = signs.choice([-1, 1], array.shape) * float(finfo(array.real.dtype).eps)
             is_whole = array == np.round(array)
             if len(np.unique(array[is_whole])) >= MANY:
                 eps, is_whole = np.where(is_whole, np.abs(eps), eps), array == 0

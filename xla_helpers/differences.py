@@ -1,6 +1,7 @@
 """How far two results differ, whatever they are made of."""
 
 import math
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -121,11 +122,23 @@ def as_arrays(result, place: str = "result"):
     names = PARTS.get(type(result).__name__) or getattr(result, "_fields", None)
     if names is not None:
         result = {name: getattr(result, name) for name in names}
+    if (parts := _parts_of_extension(result)) is not None:
+        result = parts
     if isinstance(result, Mapping):
         return {key: as_arrays(part, f"{place}[{key!r}]") for key, part in result.items()}
     if isinstance(result, (list, tuple)):
         return [as_arrays(part, f"{place}[{i}]") for i, part in enumerate(result)]
     return None if result is None else _as_array(result, place)
+
+
+def _parts_of_extension(result):
+    """The tensors of a type that a reader made with TensorFlow's help; None of another."""
+    tf = sys.modules.get("tensorflow")
+    if tf and (
+        isinstance(result, tf.experimental.ExtensionType) or hasattr(result, "__tf_flatten__")
+    ):
+        return tf.nest.flatten(result, expand_composites=True)
+    return None
 
 
 def _as_array(leaf, place):

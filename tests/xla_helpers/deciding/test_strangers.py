@@ -229,3 +229,25 @@ def test_a_folder_cannot_be_called_and_what_is_advised_works(tf, loaded):
     for fn in (loaded.embed, loaded.signatures["embed"]):
         assert "XLA" in xh.decide(fn, [(rows(2, 3),)], **BRIEF).gains
         assert "XLA" in xh.decide(fn, [()], kwargs={"x": tf.constant(rows(2, 3))}, **BRIEF).gains
+
+
+def test_defaults_of_a_loaded_function_are_applied(tf, keep_log):
+    class Saved(tf.Module):
+        @tf.function
+        def embed(self, x, training=False, mask=None):
+            return tf.sin(x) if training else tf.tanh(x)
+
+    module = Saved()
+    module.embed(tf.ones([2, 3]))
+    with tempfile.TemporaryDirectory() as folder:
+        tf.saved_model.save(module, folder)
+        again = tf.saved_model.load(folder)
+    assert "XLA" in xh.decide(again.embed, [rows(2, 3)], **BRIEF).gains
+
+
+def test_an_iterator_as_an_argument_is_refused_by_name(tf):
+    batches = iter(tf.data.Dataset.from_tensor_slices(rows(64, 3)).batch(4).repeat())
+    decision = xh.decide(lambda iterator: next(iterator) * 2.0, [(batches,)], **BRIEF)
+    assert "IteratorGetNext" in decision.objections["XLA"]
+    [check] = decision.checks.values()
+    assert "the same" not in check.against("XLA")

@@ -112,6 +112,21 @@ def test_shapes_that_were_not_called_are_told_and_a_slow_stream_refuses_nothing(
     assert any(note.startswith("The shapes are those of the first") for note in found.notes)
 
 
+def test_a_call_that_takes_long_is_not_recorded_and_raced_all_the_same(tf, monkeypatch):
+    """A recording of a million operations would take a minute."""
+    monkeypatch.setattr(study, "RECORDED_SECONDS", 0.0)
+
+    def settle(x):
+        for _ in tf.range(2000):
+            x = tf.sin(x) * 0.5 + 0.1
+        return x
+
+    found = xh.decide(settle, [np.ones(4, "float32")], budget=1, calls=10**6)
+    assert found.choice == "XLA"
+    ran = {label: seen.programs for label, seen in found.passes.evidence.items()}
+    assert ran == {"graph": None, "XLA": 1}
+
+
 # Options of the reader's function
 
 

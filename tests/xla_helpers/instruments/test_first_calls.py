@@ -5,6 +5,7 @@ import pytest
 
 import xla_helpers as xh
 from xla_helpers.calls import Call
+from xla_helpers.differences import leaves
 
 BRIEF = {"rounds": 1, "budget": 0, "block": 1e-9, "strict": False}
 X = np.float32([1.1, 1.2])
@@ -151,3 +152,54 @@ def test_where_rounding_moves_most_there_is_no_verdict(tf):
     other = tf.function(lambda x: unstable(x + 1e-7))
     found = xh.compare({"graph": tf.function(unstable), "other": other}, (rows(50),), **BRIEF)
     assert "rounding" in found.inconclusive
+
+
+# What is moved, and what is not
+
+
+@pytest.mark.parametrize(
+    ("array", "moved"),
+    [
+        (np.arange(256.0, dtype="float32").reshape(16, 16), 255),  # a picture: all but zero
+        (np.float32([0.0, 1.0, 1.0, 3.0]), 0),  # marks, whose meaning would change
+        (np.float32([0.5, 1.0, np.inf, 0.0]), 1),
+        (np.complex64([0.5 + 0.5j, 1.0, 0.0]), 1),
+        (np.arange(99), 0),
+    ],
+)
+def test_measured_numbers_are_moved_and_marks_are_not(tf, array, moved):
+    [given] = Call(abs, (array,)).perturbed(0).args
+    given = np.asarray(given)
+    assert np.count_nonzero(given != array) == moved
+    assert moved < 2 or np.array_equal(given.astype("int64"), array.astype("int64"))
+
+
+def test_what_draws_is_not_said_to_be_moved_by_rounding(tf):
+    """Two calls of it differ anyway."""
+
+    def penalized(x):
+        mixed = x + 0.1 * tf.random.normal(x.shape)
+        return tf.reduce_mean(mixed), x * 2.0
+
+    check = xh.check(penalized, (np.random.default_rng(0).normal(size=9).astype("float32"),))
+    assert "random numbers are drawn" in check.inconclusive and not check.sensitive
+
+
+def test_random_numbers_in_a_long_loop_are_known_by_their_graph(tf):
+    """Of a loop of many short operations the profiler records few."""
+
+    def walk(x):
+        for _ in tf.range(300):
+            x = 0.5 * x + tf.cast(tf.random.categorical(tf.zeros([1, 5]), 4)[0], tf.float32)
+        return x
+
+    assert "Multinomial" in xh.check(walk, (np.ones(4, "float32"),)).inconclusive
+
+
+def test_a_type_of_the_reader_s_own_is_compared(tf):
+    class Pair(tf.experimental.ExtensionType):
+        mean: tf.Tensor
+        spread: tf.Tensor
+
+    check = xh.check(lambda x: Pair(tf.reduce_mean(x), x * 3.0), (np.float32([1, 2]),))
+    assert check.agrees and "result[1]" in dict(leaves(check["XLA"].result))

@@ -1,10 +1,12 @@
 """The same random numbers for a graph and XLA, in a process of its own."""
 
+import pytest
+
 import xla_helpers as xh
 
 
 def draws():
-    """Operation to how the graph and XLA compare, twice, and to mean and deviation."""
+    """Which draws are the same in both, which repeat themselves, and their means and deviations."""
     import numpy as np
 
     import xla_helpers as xh
@@ -15,6 +17,7 @@ def draws():
 
     from xla_helpers.deciding.numbers import stand_in
 
+    again_too = ["uniform", "of a seed", "generator", "keras"]
     counter = stand_in()
     generator = tf.random.Generator.from_seed(1)
     seeds = keras.random.SeedGenerator(1)
@@ -33,7 +36,7 @@ def draws():
     }
 
     def twice():
-        first, again = ({name: draw() for name, draw in named.items()} for _ in range(2))
+        first, again = ({x: named[x]() for x in names} for names in (named, again_too))
         for _ in tf.range(2):  # whose rounds shall draw others
             again["uniform"] = tf.random.uniform(shape)
         return first, again
@@ -46,20 +49,17 @@ def draws():
         return tf.nest.map_structure(lambda x: x.numpy().astype("float64"), found)
 
     graph, xla = results(None), results(True)
-    found = {}
-    for name in named:
-        same = all(np.array_equal(a[name], b[name]) for a, b in zip(graph, xla, strict=True))
-        first, again = (half[name] for half in graph)
-        spread = float(again.mean()), float(again.std())
-        found[name] = same, np.array_equal(first, again), *spread
-    return found
+    same = {x: np.array_equal(graph[0][x], xla[0][x]) for x in named}
+    same |= {f"{x}, again": np.array_equal(graph[1][x], xla[1][x]) for x in again_too}
+    repeats = [x for x in again_too if np.array_equal(graph[0][x], graph[1][x])]
+    return same, repeats, {x: (float(y.mean()), float(y.std())) for x, y in graph[0].items()}
 
 
 def test_each_draw_is_the_same_to_the_last_bit_and_another_one_each_time():
-    found = xh.run_in_process(draws).value
-    assert all(same for same, *_ in found.values()), found
-    repeats = {name for name, (_, again, *_) in found.items() if again}
-    assert repeats == {"of a seed", "whole of a seed"}  # as their seeds do
-    assert all(abs(found[x][2]) < 0.1 < abs(found[x][3] - 0.9) + 0.2 for x in ("normal", "keras"))
-    assert abs(found["uniform"][2] - 0.5) < 0.05 and 0.2 < found["uniform"][3] < 0.4
-    assert 5 < found["whole"][2] < 6 and 0.8 < found["dropout"][2] < 1.2
+    same, repeats, moments = xh.run_in_process(draws).value
+    assert all(same.values()), same
+    assert repeats == ["of a seed"]  # as its seed does
+    for name in ("normal", "of a seed", "generator", "keras"):
+        assert moments[name] == [pytest.approx(0, abs=0.1), pytest.approx(1, abs=0.1)], name
+    assert moments["uniform"] == [pytest.approx(1 / 2, abs=0.05), pytest.approx(12**-0.5, abs=0.05)]
+    assert 5 < moments["whole"][0] < 6 and 0.8 < moments["dropout"][0] < 1.2

@@ -49,7 +49,7 @@ UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
         (decision(cost(1e-3, first=9.0, new=9)), "No: keep the graph", "1 ms with XLA, but all"),
         (decision(cost(1.9e-3), processes=1), "Not decided", "and 1.05 times was asked for"),
         (decision(None), "No: keep the graph", "XLA is refused: AsString"),
-        (decision(None, inconclusive="the graph runs XLA"), "No verdict", "the graph runs XLA"),
+        (decision(None, inconclusive="the graph runs XLA"), "No verdict", "The graph runs XLA"),
         (
             decision(xh.Cost(1e-3, 1e-3, 1e-3, 0.1, 20, 10, 10)),
             "It depends on your calls",
@@ -63,18 +63,19 @@ UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
     ],
 )
 def test_the_page_answers_first(made, begins, says):
-    said = TOOL["answer"](made)
-    assert said.startswith(begins) and says in said and said.endswith(".")
+    head, sums = TOOL["answer"](made)
+    said = f"{head} {sums}"
+    assert said.startswith(begins) and says in said and head.endswith(".") and sums.endswith(".")
     page = TOOL["written"](made, "<mine>.py:make")
-    assert page.index(says) < page.index("<h2>") and "<mine>" not in page
+    assert page.index(head) < page.index(sums) < page.index("<h2>") and "<mine>" not in page
     assert page.count("<i style") == len(made.findings) * len(made.gains)
 
 
 def test_the_reason_and_warnings_stand_on_the_first_screen():
     found = decision(SLOW, why="Under XLA 3 of 4 ms are in `mix`.", warnings=("Look here.",))
     page = TOOL["written"](found, "mine.py:make")
-    places = [page.index(x) for x in ("keep the graph", "in `mix`", "Look here", "<h2>")]
-    assert places == sorted(places)
+    places = [page.index(x) for x in ("keep the graph", "in <code>mix</code>", "Look here", "<h2>")]
+    assert places == sorted(places) and page.count("<code>mix</code>") == 1
     assert "were not compared: random" in TOOL["written"](decision(FAST, **UNSURE), "mine.py:make")
 
 

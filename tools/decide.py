@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import jinja2
+from markupsafe import Markup, escape
 
 import xla_helpers as xh
 
@@ -87,10 +88,13 @@ def written(decision, model):
     low, high = math.log(min(ends) / 1.1), math.log(max(ends) * 1.1)
     others = {calls: replace(decision, calls=calls).label for calls in PLANS if gains}
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["code"] = with_code
+    head, sums = answer(decision)
     return environment.from_string(PAGE.read_text(encoding="utf-8")).render(
         model=model,
         decision=decision,
-        answer=answer(decision),
+        head=head,
+        sums=sums,
         reason=reason(decision),
         day=date.today().isoformat(),
         gains=gains,
@@ -99,25 +103,27 @@ def written(decision, model):
     )
 
 
+def with_code(text):
+    """A text as HTML, with what stands between backticks as code."""
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 def answer(decision):
-    """A verdict in a sentence, for somebody who asks no more than whether to switch XLA on."""
+    """A verdict in a sentence, for somebody who asks no more than that, and the sums behind it."""
     label, gains = decision.subject, decision.gains
     if decision.inconclusive:
-        return f"No verdict: {decision.inconclusive}."
+        return "No verdict.", f"{decision.inconclusive[0].upper()}{decision.inconclusive[1:]}."
     if label not in gains:
-        return f"No: keep the graph. {label} {decision.objections[label]}.{_would(decision, label)}"
+        objection = f"{label} {decision.objections[label]}."
+        return "No: keep the graph.", f"{objection}{_would(decision, label)}"
+    if decision.repeats is None and decision.has_new_shapes and not decision.choice:
+        return "It depends on your calls.", f"{label} is {decision.gain_in_words(label)}."
+    head = "No: keep the graph." if decision.choice else "Not decided."
     if decision.choice == label:
         use = "switch XLA on (jit_compile=True)" if label == "XLA" else f"use “{label}”"
-        head = f"Yes: {use}"
-        if label in decision.not_compared:
-            head = f"{head}, if you trust its results, which were not compared"
-    elif decision.choice:
-        head = "No: keep the graph"
-    elif decision.repeats is None and decision.has_new_shapes:
-        return f"It depends on your calls. {label} is {decision.gain_in_words(label)} to come."
-    else:
-        head = "Not decided"
-    return f"{head}. {_sums(decision, label)}"
+        unsure = ", if you trust its results, which were not compared"
+        head = f"Yes: {use}{unsure if label in decision.not_compared else ''}."
+    return head, _sums(decision, label)
 
 
 def _would(decision, label):

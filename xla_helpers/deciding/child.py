@@ -95,9 +95,12 @@ def _made(file, name):
             "reads command-line arguments: it is given none"
         ) from error
     except ModuleNotFoundError as error:
+        package, mine = (error.name or "").partition(".")[0], Path(file)
+        if package == mine.stem:
+            raise Unfit(f"{mine.name} has the name of a package: give it another one") from error
         raise Unfit(
-            f"{Path(file).name} needs {error.name}: install it beside the lock, with "
-            f".venv/bin/uv pip install {error.name}"
+            f"{mine.name} needs {package}: install it beside the lock, with "
+            f".venv/bin/uv pip install {package}"
         ) from error
     _refuse_other_worlds(file)
     if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 3:

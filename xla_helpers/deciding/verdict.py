@@ -172,7 +172,9 @@ class Decision(Table):
         """One line to paste: what to use, how much faster it is, over how many calls, and where."""
         label, said, found = self.subject, self.inconclusive, self.findings[0]
         if not said and label in self.gains:
-            said = f"{label} is {self.gain_in_words(label)} over {pluralize(self.calls, 'call')}"
+            words = self.gain_in_words(label)
+            comma = "," if " if " in words else ""
+            said = f"{label} is {words}{comma} over {pluralize(self.calls, 'call')}"
             said += f", first calls included, {self._where}"
             said += self._programs(found.costs[label], found)
             if why := self.not_compared.get(label):
@@ -193,7 +195,7 @@ class Decision(Table):
             replace(self, repeats=repeats).gain(label).against("the graph")
             for repeats in (True, False)
         )
-        return f"{again} if the examples come again and again, and {new} if new ones keep coming,"
+        return f"{again} if the examples come again and again, and {new} if new ones keep coming"
 
     def _programs(self, cost, found):
         if cost.new <= 1:
@@ -206,7 +208,9 @@ class Decision(Table):
     @property
     def notes(self) -> list[str]:
         """What was assumed and not tested, and what to mind, in short sentences."""
-        more = "" if self.choice or self.inconclusive else " More calls may decide it."
+        depends = self.repeats is None and self.has_new_shapes
+        is_open = not (self.choice or self.inconclusive or depends)
+        more = " More calls may decide it." if is_open else ""
         notes = [found.why for found in self.findings if found.why and self.choice == "graph"][:1]
         notes += [f"Asked for: {self.min_speedup:.4g}x.{more}"]
         for label, cost in self.findings[0].costs.items():

@@ -107,8 +107,8 @@ class Check(Table):
         """What made XLA run in the graph; "" where it did not."""
         if not ("graph" in self.outcomes and self["graph"].evidence.programs):
             return ""
-        clusters = "clusters (TF_XLA_FLAGS or `tf.config.optimizer.set_jit`)"
-        return abbreviate(self.compiled) or clusters
+        inside = "an operation inside, or clusters (TF_XLA_FLAGS or `tf.config.optimizer.set_jit`)"
+        return abbreviate(self.compiled) or inside
 
     @property
     def fixes(self) -> Table:

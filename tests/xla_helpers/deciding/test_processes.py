@@ -156,6 +156,12 @@ def test_what_makes_no_sense_is_one_line(tmp_path, text, runs, message):
     assert "\n" not in str(caught.value)
 
 
+def test_a_file_with_the_name_of_a_package_is_told(tmp_path):
+    (tmp_path / "six.py").write_text("import six.moves")
+    with pytest.raises(ValueError, match=r"six.py has the name of a package"):
+        xh.decide_file(f"{tmp_path}/six.py:make", runs=1)
+
+
 def test_a_file_that_is_none_and_a_function_that_is_none(tmp_path):
     (tmp_path / "mine.py").touch()
     with pytest.raises(ValueError, match="no file"):

@@ -158,9 +158,8 @@ class Examination:
         shapes = [shape for shape, check in self.checks.items() if check.objection]
         shape = next(iter([*shapes, *(x for x in self.stream.shapes if x in self.checks)]))
         self._on_stage("eager", self)
-        args = self.first[shape].calls["graph"].args
         seconds = max(EAGER_SECONDS, self.plan.budget * effort() * EAGER)
-        call = self.candidates.eager_call(args)
+        call = self.candidates.eager_call(self._args_with(shape)).with_tensors()
         self.eager, first = ask_eager(call, self.snapshot, seconds), self.first[shape]
         if not (self.checks[shape].inconclusive or self.eager.error):
             calls, outcomes = dict(first.calls), dict(first.outcomes)
@@ -179,8 +178,11 @@ class Examination:
         if not self.why and self.passes.ratio("XLA").value < self.plan.min_speedup:
             self._on_stage(EXPLAINING, self)
             shape = next(shape for shape in self.stream.shapes if shape in self.first)
-            args = self.first[shape].calls["graph"].args
-            self.why = why_slower(*self.candidates.new_calls(args))
+            self.why = why_slower(*self.candidates.new_calls(self._args_with(shape)))
+
+    def _args_with(self, shape):
+        """The arguments of an example of this shape, as they were given."""
+        return next(example.args for example in self.stream.sample if example.shape == shape)
 
     def try_invalid_inputs(self) -> None:
         """Check each input that should fail."""

@@ -1,5 +1,6 @@
 """What a decision asks of a model, and what one process finds out about it."""
 
+import functools
 import itertools
 import time
 
@@ -197,6 +198,17 @@ def test_objects_among_the_arguments(tf):
     [shape] = found.findings[0].shapes
     assert shape == "Sequential, SGD, MeanSquaredError, float32[4, 3], float32[4, 2]"
     assert "XLA" in found.gains and np.array_equal(before, model.get_weights()[0])
+
+
+def test_arguments_of_a_partial_are_given_once(tf):
+    def scaled(factor, x, shift):
+        return tf.tanh(x) * factor + shift
+
+    fn = functools.partial(scaled, 2.0, shift=1.0)
+    found = xh.decide(fn, [np.ones(3, "float32")], calls=1, budget=0.2)
+    [check] = found.checks.values()
+    assert list(check.outcomes) == ["graph", "XLA", "eager"] and check.agrees
+    assert "XLA" in found.gains and not found.warnings
 
 
 def test_several_inputs_in_a_tuple_are_no_list(tf):

@@ -123,6 +123,11 @@ def layers_in(layer: Any, *, recursive: bool = True) -> Iterable:
     return layer._flatten_layers(include_self=False, recursive=recursive)
 
 
+def variables_in(layer: Any) -> list:
+    """The variables of a layer, as TensorFlow has them: those of Keras 3 hold them."""
+    return [getattr(variable, "_value", variable) for variable in layer.variables]
+
+
 def is_layer(thing: Any) -> bool:
     """Whether it is a layer or a model of Keras."""
     return hasattr(type(thing), "_flatten_layers")

@@ -6,8 +6,9 @@ from typing import Any
 
 from .. import internals
 from ..calls import Call, by_label
-from ..modes import MODES, modes_of
+from ..modes import MODES, functions_run_eagerly, modes_of
 from ..tables import abbreviate
+from ..variables import Snapshot
 
 
 class Candidates:
@@ -54,6 +55,29 @@ class Candidates:
             return Call(fn, args, self._kwargs)
         own = Call(self.fn, args, self._kwargs)
         return Call(fn, own.args, own.kwargs)
+
+    def build(self, args: tuple) -> str:
+        """Make the weights of a Keras model that has none yet, by a call in eager mode.
+
+        Variables that were there before have their values again.
+
+        Args:
+            args: Of an example.
+
+        Returns:
+            The kind of model that was built; "" where there was nothing to build.
+        """
+        model = self.model
+        if not internals.is_layer(model) or model.built:
+            return ""
+        if self._step:  # a batch, of which the model takes the inputs
+            args = (args[0][0] if isinstance(args[0], tuple) else args[0],)
+        snapshot = Snapshot()
+        snapshot.add(internals.variables_in(model))
+        with functions_run_eagerly(True):
+            model(*args, **(self._kwargs or {}))
+        snapshot.restore()
+        return type(model).__name__
 
     def refuse(self, args: tuple) -> None:
         """Raise ValueError where the parts of a batch would become the model's `training`."""

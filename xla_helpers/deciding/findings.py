@@ -87,6 +87,11 @@ def _warnings(study) -> Iterator[str]:
 def _notes(study) -> Iterator[str]:
     if study.was_eager:
         yield "`tf.config.run_functions_eagerly(True)` was switched off: nothing would be a graph."
+    if study.was_built:
+        yield (
+            f"{study.was_built} had no weights: they were made by a call in eager mode. A first "
+            "call that is compiled may make others."
+        )
     if study.eager and isinstance(study.eager.error, TimeoutError):
         yield f"Eager mode is no witness: {study.eager.error}."
     elif study.eager and study.eager.error:

@@ -44,6 +44,7 @@ class Examination:
         eager: What eager mode gave, where it was asked.
         why: Why XLA does not pay, or "".
         was_eager: Whether the file had switched every `tf.function` to eager mode.
+        was_built: The kind of model whose weights were made first, or "".
         invalid_inputs: Checks of the inputs that should fail.
     """
 
@@ -56,7 +57,8 @@ class Examination:
         self.counts = {label: CompileCounts(fn) for label, fn in functions}
         self.snapshot, self.first = Snapshot(), dict[str, FirstCalls]()
         self.eager: FirstCall | None = None
-        self.why, self.was_eager, self.invalid_inputs = "", False, list[Check]()
+        self.why, self.was_eager, self.was_built = "", False, ""
+        self.invalid_inputs = list[Check]()
         self.checks = dict[str, Check]()
         self.passes: Passes | None = None
         self.others_failed = dict[str, str]()  # candidate to why its results are no choice
@@ -82,6 +84,7 @@ class Examination:
     def _compare(self, example):
         shape, args = example.shape, example.args
         self.candidates.refuse(args)
+        self.was_built = self.was_built or self.candidates.build(args)
         calls = {x: call.with_tensors() for x, call in self.candidates.calls(args).items()}
         self.snapshot.restore()
         options = {"snapshot": self.snapshot, "on_stage": self._on_stage}

@@ -215,10 +215,11 @@ class Decision(Table):
         notes += [f"Asked for: {self.min_speedup:.4g}x.{more}"]
         for label, cost in self.findings[0].costs.items():
             if cost.singletons and self.repeats is not True:
+                examples = pluralize(cost.examples, "example call")
                 share = f"{cost.singletons / cost.examples:.0%} of further calls"
                 notes.append(
                     f"If new ones keep coming, {share} trace or compile anew ({label}): so many of "
-                    f"{pluralize(cost.examples, 'example call')} shared nothing. Say `repeats`."
+                    f"{examples} shared nothing. `repeats` says which it is."
                 )
         notes += self._notes_on_memory()
         if self.choice == "graph" and "XLA" in self.gains:

@@ -162,6 +162,26 @@ def test_weights_of_a_first_call_are_no_random_numbers(tf):
     assert check.agrees and not check.random_ops
 
 
+@pytest.mark.parametrize("step", [False, True])
+def test_a_model_without_weights_is_built_first_and_keeps_what_it_had(tf, keep_log, step):
+    class Counting(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.calls = self.add_weight(shape=(), initializer="zeros", trainable=False)
+            self.scores = tf.keras.layers.Dense(2)
+
+        def call(self, x):
+            self.calls.assign_add(1.0)
+            return self.scores(x)
+
+    model = Counting()
+    model.compile("sgd", "mse")
+    batch = (rows(4, 3), rows(4, 2)) if step else rows(4, 3)
+    decision = xh.decide(model, [batch], step=step, **BRIEF)
+    assert "XLA" in decision.gains and model.built and float(model.calls) == 0
+    assert any(note.startswith("Counting had no weights") for note in decision.notes)
+
+
 def test_a_mask_that_is_lost_in_an_inner_function_is_a_difference_of_the_graph(tf):
     class Attend(tf.keras.layers.Layer):
         def __init__(self):

@@ -56,6 +56,7 @@ class Examination:
         functions = self.candidates.functions.items()
         self.counts = {label: CompileCounts(fn) for label, fn in functions}
         self.snapshot, self.first = Snapshot(), dict[str, FirstCalls]()
+        self._given = dict[str, tuple]()  # shape to the arguments of its first calls, as given
         self.eager: FirstCall | None = None
         self.why, self.was_eager, self.was_built = "", False, ""
         self.invalid_inputs = list[Check]()
@@ -93,6 +94,7 @@ class Examination:
         if (error := first.outcomes["graph"].error) is not None:
             raise _graph_fails(shape, error)
         self.first[shape], self.checks[shape] = first, check_of(first)
+        self._given[shape] = args
         self._compare_others(first)
         for label, counts in self.counts.items():
             outcome = first.outcomes[label]
@@ -162,7 +164,7 @@ class Examination:
         shape = next(iter([*shapes, *(x for x in self.stream.shapes if x in self.checks)]))
         self._on_stage("eager", self)
         seconds = max(EAGER_SECONDS, self.plan.budget * effort() * EAGER)
-        call = self.candidates.eager_call(self._args_with(shape)).with_tensors()
+        call = self.candidates.eager_call(self._given[shape]).with_tensors()
         self.eager, first = ask_eager(call, self.snapshot, seconds), self.first[shape]
         if not (self.checks[shape].inconclusive or self.eager.error):
             calls, outcomes = dict(first.calls), dict(first.outcomes)
@@ -181,11 +183,7 @@ class Examination:
         if not self.why and self.passes.ratio("XLA").value < self.plan.min_speedup:
             self._on_stage(EXPLAINING, self)
             shape = next(shape for shape in self.stream.shapes if shape in self.first)
-            self.why = why_slower(*self.candidates.new_calls(self._args_with(shape)))
-
-    def _args_with(self, shape):
-        """The arguments of an example of this shape, as they were given."""
-        return next(example.args for example in self.stream.sample if example.shape == shape)
+            self.why = why_slower(*self.candidates.new_calls(self._given[shape]))
 
     def try_invalid_inputs(self) -> None:
         """Check each input that should fail."""

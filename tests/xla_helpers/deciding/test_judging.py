@@ -80,6 +80,13 @@ def test_a_graph_that_differs_from_eager_mode_is_a_warning_and_no_reason(tf):
     assert warning in str(decision)
 
 
+def test_eager_mode_is_asked_about_the_example_that_the_graph_was_asked_about(tf):
+    """Others of its shape have other results."""
+    batches = [np.full(n, k, "float32") for k in range(40) for n in (3, 4)]
+    decision = xh.decide(lambda x: tf.tanh(x / 9) + x, batches, budget=0.2)
+    assert not decision.warnings and not decision.objections["XLA"]
+
+
 def test_code_that_only_a_graph_can_run_is_judged(tf):
     def slope(x):
         return tf.gradients(tf.reduce_sum(tf.sin(x)), x)

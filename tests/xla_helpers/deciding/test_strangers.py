@@ -1,5 +1,6 @@
 """Verdicts about models of the kinds that fooled earlier ones, from public bug reports."""
 
+import collections
 import tempfile
 
 import numpy as np
@@ -271,3 +272,43 @@ def test_an_iterator_as_an_argument_is_refused_by_name(tf):
     assert "IteratorGetNext" in decision.objections["XLA"]
     [check] = decision.checks.values()
     assert "the same" not in check.against("XLA")
+
+
+# Code that eager mode cannot run, or rounds otherwise
+
+
+def test_a_jacobian_that_only_a_graph_can_take_is_judged_by_the_graph(tf, keep_log):
+    def slopes(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.sin(x) * x
+        return tape.jacobian(y, x, experimental_use_pfor=False)
+
+    decision = xh.decide(slopes, [rows(4)], **BRIEF)
+    [check] = decision.checks.values()
+    assert check["graph"].error is None and "eager" not in check.said
+    assert "XLA" in decision.gains or "XLA" in check.errors
+
+
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
+def test_a_half_precision_is_judged_by_the_graph_and_a_tolerance_is_named(tf, keep_log, policy):
+    layers = tf.keras.layers
+    parts = [layers.Dense(64, "gelu", dtype=policy), layers.Dense(8, dtype=policy)]
+    model = tf.keras.Sequential([tf.keras.Input([32]), *parts])
+    decision = xh.decide(model, [rows(8, 32)], **BRIEF)
+    why = decision.objections["XLA"]
+    assert "XLA" in decision.findings[0].costs and (not why or "a tolerance of 0." in why)
+    allowed = xh.decide(model, [rows(8, 32)], tolerance=0.05, **BRIEF)
+    assert not allowed.objections["XLA"] and not allowed.not_compared
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+def test_a_named_tuple_as_a_result_and_a_function_as_an_argument(tf, keep_log, activation):
+    Pair = collections.namedtuple("Pair", "mean spread")
+
+    def moments(act, x):
+        return Pair(tf.reduce_mean(act(x)), tf.math.reduce_std(x))
+
+    decision = xh.decide(moments, [(getattr(tf.nn, activation), rows(9))], **BRIEF)
+    assert "XLA" in decision.gains and not decision.not_compared
+    assert list(decision.findings[0].shapes) == [f"{activation}, float32[9]"]

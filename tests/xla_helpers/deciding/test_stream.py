@@ -55,6 +55,7 @@ def test_the_order_of_examples_changes_no_weight(order):
         ([32] * 31 + [40], "", 1),  # not smaller
         ([32, 8] * 9, "", 0),  # not the only one
         ([5], "", 1),
+        (list(range(20, 50)) * 3, "", 0),  # 90 texts, 30 lengths three times each
     ],
 )
 def test_a_last_smaller_batch_comes_again_with_each_pass(lengths, last, singletons):

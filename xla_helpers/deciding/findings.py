@@ -8,7 +8,7 @@ from ..instruments.machine import describe_machine
 from ..ratios import ENOUGH
 from ..tables import abbreviate, pluralize, table
 from .costs import ProcessResult
-from .judging import is_as_close
+from .judging import all_apart, is_as_close
 
 NOTES = {"dropped_checks": "XLA drops the checks", "sensitive": LEFT_OUT}  # of a `Check`
 SETTINGS = {
@@ -69,9 +69,14 @@ def _eager_agrees(study, shape):
 
 
 def _not_compared(study):
-    """XLA, where some of its results were not compared, and why."""
+    """XLA, where some of its results were not compared, and why; the others, where all were not."""
     why = next((check.inconclusive for check in study.checks.values() if check.inconclusive), "")
-    return {label: why for label in study.counts if why and label != "graph"}
+    if why:
+        return {label: why for label in study.counts if label != "graph"}
+    for shape, check in study.checks.items():
+        if check.objection and _eager_agrees(study, shape):
+            why = why or all_apart(study.first[shape], study.eager)
+    return {"XLA": why} if why else {}
 
 
 def _warnings(study) -> Iterator[str]:

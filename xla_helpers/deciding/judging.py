@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from ..calls import Call
-from ..differences import as_arrays
+from ..differences import as_arrays, largest
 from ..instruments.first_calls import FirstCall, FirstCalls, differences_between
 from ..timing import timed
 from ..variables import Snapshot
 
+ROUNDED = 0.1  # relative: where all three are farther apart, it is not rounding
 FEW_TIMES = 3  # as far from eager mode as the graph is: so far XLA may be from both
 
 
@@ -74,3 +75,13 @@ def is_as_close(first: FirstCalls, eager: FirstCall) -> bool:
             for place, size in apart.items()
         )
     return False
+
+
+def all_apart(first: FirstCalls, eager: FirstCall) -> str:
+    """How far XLA is from eager mode, in words, where all three are too far apart for rounding."""
+    outcomes = (first.outcomes["XLA"], first.outcomes["graph"])
+    xla, graph = (largest(differences_between(x, eager, first.snapshot)) for x in outcomes)
+    apart = largest(differences_between(*outcomes, first.snapshot))
+    if min(xla.size, graph.size, apart.size) < ROUNDED:
+        return ""
+    return f"graph, XLA and eager mode give three results (XLA and the graph: {apart})"

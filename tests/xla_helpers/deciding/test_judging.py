@@ -8,7 +8,7 @@ import pytest
 
 import xla_helpers as xh
 from xla_helpers.calls import Call
-from xla_helpers.deciding.judging import ask_eager, is_as_close, time_limit
+from xla_helpers.deciding.judging import all_apart, ask_eager, is_as_close, time_limit
 from xla_helpers.instruments.first_calls import FirstCall, FirstCalls
 from xla_helpers.variables import Snapshot
 
@@ -34,6 +34,31 @@ def first(graph, xla, tolerance=1e-4):
 )
 def test_xla_may_be_as_far_from_eager_mode_as_the_graph_is(graph, xla, eager, as_close):
     assert is_as_close(first(graph, xla), FirstCall(result=np.float64(eager))) == as_close
+
+
+@pytest.mark.parametrize(
+    ("graph", "xla", "eager", "said"),
+    [
+        (1.0, 2.0, 3.0, "three results"),  # noise that is drawn in each trace
+        (1.0, 2.0, 1.0, ""),
+        (2.0, 1.0, 1.0, ""),
+        (1.004, 0.997, 1.0, ""),  # rounding of half precision
+    ],
+)
+def test_three_results_are_no_comparison(graph, xla, eager, said):
+    found = all_apart(first(graph, xla), FirstCall(result=np.float64(eager)))
+    assert said in found and bool(found) == bool(said)
+
+
+def test_a_function_that_counts_its_calls_is_not_compared(tf):
+    calls = []
+
+    def count(x):
+        calls.append(1)
+        return x + len(calls)
+
+    decision = xh.decide(count, [np.float32(1.0)], budget=0.2)
+    assert "three results" in decision.not_compared["XLA"] and decision.warnings
 
 
 def test_a_witness_that_fails_says_nothing():

@@ -124,8 +124,12 @@ def layers_in(layer: Any, *, recursive: bool = True) -> Iterable:
 
 
 def variables_in(layer: Any) -> list:
-    """The variables of a layer, as TensorFlow has them: those of Keras 3 hold them."""
-    return [getattr(variable, "_value", variable) for variable in layer.variables]
+    """The variables of a layer, as TensorFlow has them, with those that Keras 3 does not know."""
+    import tensorflow as tf
+
+    known = [getattr(variable, "_value", variable) for variable in layer.variables]
+    held = [x for one in (layer, *layers_in(layer)) for x in vars(one).values()]
+    return [*known, *(x for x in held if isinstance(x, tf.Variable))]
 
 
 def is_layer(thing: Any) -> bool:

@@ -26,8 +26,6 @@ from .timing import (
 )
 from .variables import Snapshot
 
-NARROW = 0.05  # of a ratio: an interval that is wider asks for further rounds
-
 
 def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> Measurement:
     """Time ``fn(*args, **kwargs)``: its first call alone, then a block of calls in each round.
@@ -249,8 +247,7 @@ class _Race:
     def _is_narrow(self):
         seconds = [[block.seconds for block in blocks] for blocks in self.blocks.values()]
         first, *others = seconds or [[]]
-        ratios = [median_ratio(np.divide(first, other)) for other in others]
-        return all(ratio.high - ratio.low <= NARROW * ratio.value for ratio in ratios)
+        return all(median_ratio(np.divide(first, other)).is_narrow for other in others)
 
     def _attempt(self, label, act, amount):
         """What `act` gives for a candidate; None when it raises, and leaves."""

@@ -104,8 +104,7 @@ class Comparison(Table):
 
     def ran_as_labelled(self, *labels: str) -> bool:
         """Whether each of these rows ran in the mode with which its label begins, if it does."""
-        rows = [(mode_of(x), self.evidence.get(x, Evidence())) for x in labels]
-        return all(ran.programs is not None and not ran.unlike(mode) for mode, ran in rows if mode)
+        return all(self.evidence.get(x, Evidence()).is_as_labelled(x) for x in labels)
 
     def break_even_calls(self, label: str, baseline: str = "", cost: float | None = None) -> float:
         """Calls after which what `label` cost once is repaid by what each call saves.

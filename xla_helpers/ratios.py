@@ -8,6 +8,7 @@ import numpy as np
 
 CONFIDENCE = 0.95  # confidence level of the interval, at least
 ENOUGH = 6  # rounds or processes, whose extremes miss the median of all in 2 * (1/2)**6 = 3 %
+NARROW = 0.05  # of a ratio: an interval that is wider asks for further rounds
 MAX_AUTOCORRELATION = 0.9  # the largest correlation of neighbours that is reckoned with
 
 
@@ -42,6 +43,11 @@ class Ratio:
     def has_interval(self) -> bool:
         """Whether there were enough rounds for an interval."""
         return math.isfinite(self.high)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the interval is at most `NARROW` of the value wide."""
+        return self.high - self.low <= NARROW * self.value
 
     @property
     def short(self) -> str:

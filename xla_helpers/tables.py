@@ -92,8 +92,9 @@ def format_si(value: float, unit: str) -> str:
 
 
 def pluralize(number: int, what: str) -> str:
-    """A number of things: ``1 kernel``, ``1,000 kernels``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    """A number of things: ``1 kernel``, ``1,000 kernels``, ``2 passes``."""
+    ending = "es" if what.endswith("s") else "s"
+    return f"{number:,} {what}{'' if number == 1 else ending}"
 
 
 def printable(text: str) -> str:

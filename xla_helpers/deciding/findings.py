@@ -122,7 +122,7 @@ def _notes(study) -> Iterator[str]:
 
 def _notes_on_passes(study):
     if (number := len(study.passes.seconds["graph"])) < ENOUGH:
-        passes = f"{number} pass{'es' if number > 1 else ''}"
+        passes = pluralize(number, "pass")
         yield f"The calls take long: {passes} fitted in, so the interval has a wide margin."
     if not study.passes.is_sample:
         number = pluralize(len(study.stream.sample), "example")

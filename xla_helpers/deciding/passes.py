@@ -14,7 +14,6 @@ from ..calls import Call
 from ..errors import headline
 from ..instruments.evidence import Evidence
 from ..memory import page_fault_seconds, page_faults
-from ..modes import mode_of
 from ..ratios import Ratio, median_ratio
 from ..tables import Table, format_si, pluralize
 from ..timing import BLOCK_SECONDS, effort, needs_waiting, wait_for_device
@@ -24,7 +23,6 @@ from .stream import Stream
 PASSES = 8  # that are timed, at least, where the budget allows it
 FEWEST, LONGEST = 3, 40.0  # of calls that take seconds: passes, unless those take longer than that
 MARGIN = 1.5  # beyond what so few passes showed
-NARROW = 0.05  # of a ratio: an interval that is wider asks for further passes
 CONTROL = "graph, again"
 RESAMPLES = 400  # of passes and examples, for an interval
 APART = 2.0  # calls of one shape whose times are so many times apart are told
@@ -118,11 +116,7 @@ class Passes(Table):
     @property
     def as_labelled(self) -> bool:
         """Whether every row whose label begins with a mode, as "XLA, padded" does, ran in it."""
-        return all(
-            seen.programs is not None and not seen.unlike(mode_of(label))
-            for label, seen in self.evidence.items()
-            if label in self.seconds and mode_of(label)
-        )
+        return all(self.evidence.get(x, Evidence()).is_as_labelled(x) for x in self.seconds)
 
     def _ran(self, label):
         return str(self.evidence.get(label, Evidence())) or "not recorded"
@@ -133,8 +127,8 @@ class Passes(Table):
             for x in self.seconds
         ]
         counted = len(next(iter(self.seconds.values()), ()))
-        title = f"{pluralize(counted, 'pass').replace('passs', 'passes')} over "
-        title += f"{pluralize(len(self.shapes), 'example call')}."
+        examples = pluralize(len(self.shapes), "example call")
+        title = f"{pluralize(counted, 'pass')} over {examples}."
         left = [f"{label} was not timed to the end: {why}." for label, why in self.failures.items()]
         return title, ["", "ran", "a call", "against the graph"], rows, *left
 
@@ -255,9 +249,9 @@ class _Lanes:
         if self.passes < PASSES:
             return (self.passes >= FEWEST and seconds > 2 * budget) or seconds > LONGEST
         found = self.result(stream)
-        ratios = [found.ratio(label) for label in found.seconds if label != "graph"]
-        is_narrow = all(ratio.high - ratio.low <= NARROW * ratio.value for ratio in ratios)
-        return is_narrow or seconds > budget
+        return seconds > budget or all(
+            found.ratio(label).is_narrow for label in found.seconds if label != "graph"
+        )
 
     def result(self, stream):
         """What was timed until now."""

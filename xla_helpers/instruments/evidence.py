@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from .. import internals
+from ..modes import mode_of
 from ..tables import pluralize
 
 # Names of events, or parts of them.
@@ -102,6 +103,11 @@ class Evidence:
         parts = {"operation": self.eager, "graph": self.graphs, "XLA program": self.programs}
         said = [pluralize(number, what) for what, number in parts.items() if number]
         return ", ".join(said) or "nothing of TensorFlow"
+
+    def is_as_labelled(self, label: str) -> bool:
+        """Whether it is known, and the mode with which a label begins; any, where none does."""
+        mode = mode_of(label)
+        return mode is None or (self.programs is not None and not self.unlike(mode))
 
     def unlike(self, mode: str | None) -> str:
         """Why this is not the mode that a label names; "" when it is, or nothing was seen."""

@@ -1,18 +1,13 @@
 """Why XLA does not pay: the layer, the operations or the compilations that decide."""
 
-import itertools
-import re
-from collections import defaultdict
 from contextlib import suppress
 
 from ..calls import Call
 from ..instruments.layers import layers_of
-from ..instruments.profiles import Profile, profile
+from ..instruments.profiles import OUTSIDE, Profile, profile
 from ..tables import format_si, pluralize
 from .costs import Cost
 
-NUMBER = re.compile(r"(_\d+)+$")  # what TensorFlow adds to a name that is taken
-OUTSIDE = "not in a layer"
 SHARE = 0.2  # of what XLA takes longer: a smaller part explains nothing
 
 
@@ -52,12 +47,5 @@ def _recorded(call):
 
 def _by_part(recorded: Profile, layers):
     """Seconds by layer, or by the kind of operation where no layer is known."""
-    seconds = dict(recorded.seconds_by(layers))
-    if len(seconds) > 1 or OUTSIDE not in seconds:
-        return seconds
-    kinds: dict[str, float] = defaultdict(float)
-    for (start, path), (end, _) in itertools.pairwise(recorded.starts):
-        if path:
-            name = NUMBER.sub("", path.rpartition("/")[2])
-            kinds[name] += (end - start) / recorded.calls
-    return kinds
+    seconds = recorded.seconds_by(layers)
+    return recorded.seconds_by_kind() if seconds.keys() == {OUTSIDE} else seconds

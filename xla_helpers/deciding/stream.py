@@ -1,6 +1,7 @@
 """The stream of example calls: its shapes, counted, and a fair sample of it in its order."""
 
 import itertools
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -15,11 +16,12 @@ FEW = 10  # fewer examples than that, each of a shape of its own, are all shapes
 
 
 class Example(NamedTuple):
-    """An example call: its place in the list, its shape in words, its arguments."""
+    """An example call: its place in the list, shape in words, arguments, and numbers in them."""
 
     number: int
     shape: str
     args: tuple
+    size: int = 0
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Stream:
         """
         in_sample = Counter(example.shape for example in self.sample)
         raw = [self.shapes[x.shape] / in_sample[x.shape] for x in self.sample]
-        return [share / sum(raw) for share in raw]
+        total = sum(raw)
+        return [share / total for share in raw]
 
     @property
     def singletons(self) -> int:
@@ -72,7 +75,7 @@ class Stream:
         bits = len(self.sample).bit_length()
         places = range(len(self.sample))
         halved = [self.sample[i] for i in sorted(places, key=lambda i: f"{i:0{bits}b}"[::-1])]
-        sizes = sorted(halved, key=lambda example: size_of(example.args))
+        sizes = sorted(halved, key=lambda example: example.size)
         frequent = sorted(halved, key=lambda example: -self.shapes[example.shape])
         firsts = {x.shape: x for x in reversed([self.sample[0], sizes[-1], sizes[0], *frequent])}
         ordered = [firsts[x.shape] for x in (self.sample[0], sizes[-1], sizes[0], *frequent)]
@@ -111,7 +114,7 @@ def draw(batches: Iterable, args_of: Callable[[Any], tuple], between: Callable[[
     end, last, ended = time.monotonic() + DRAW_SECONDS, None, True
     for number, batch in enumerate(itertools.islice(_each(batches, between), EXAMPLES)):
         args = args_of(batch)
-        last, before = Example(number, words_of(args), args), last
+        last, before = Example(number, words_of(args), args, size_of(args)), last
         counts[last.shape] += 1
         kept.add(last)
         if time.monotonic() > end:
@@ -120,10 +123,10 @@ def draw(batches: Iterable, args_of: Callable[[Any], tuple], between: Callable[[
     if last is None:
         raise ValueError("`batches` holds no example call: give at least one")
     is_whole = ended and counts.total() < EXAMPLES
-    is_last = is_whole and before and counts[last.shape] == 1
-    is_last = is_last and size_of(last.args) < size_of(before.args)
-    sample = kept.with_ends([last] if is_whole else [])
-    return Stream(dict(counts.most_common()), sample, last.shape if is_last else "", is_whole)
+    is_smaller = before is not None and last.size < before.size
+    is_last_batch = is_whole and is_smaller and counts[last.shape] == 1
+    sample, shapes = kept.with_ends([last] if is_whole else []), dict(counts.most_common())
+    return Stream(shapes, sample, last.shape if is_last_batch else "", is_whole)
 
 
 def _each(batches, between) -> Iterator:
@@ -147,10 +150,9 @@ class _Sample:
         self._most: Example | None = None
 
     def add(self, example):
-        size = size_of(example.args)
-        if self._least is None or size < size_of(self._least.args):
+        if self._least is None or example.size < self._least.size:
             self._least = example
-        if self._most is None or size > size_of(self._most.args):
+        if self._most is None or example.size > self._most.size:
             self._most = example
         if example.number % self._step:
             return
@@ -175,25 +177,21 @@ def _flat(args):
 
 def size_of(args) -> int:
     """How many numbers the arguments hold."""
-    sizes = (getattr(value, "shape", ()) for value in _flat(args))
-    return sum(_product(shape) for shape in sizes)
+    return sum(_numbers_in(getattr(value, "shape", ())) for value in _flat(args))
 
 
 def bytes_of(args) -> int:
     """How many bytes the arguments hold, about."""
     arrays = [value for value in _flat(args) if hasattr(value, "shape")]
-    return sum(_product(x.shape) * _item_bytes(getattr(x, "dtype", None)) for x in arrays)
+    return sum(_numbers_in(x.shape) * _item_bytes(getattr(x, "dtype", None)) for x in arrays)
 
 
 def _item_bytes(dtype):
     return getattr(dtype, "itemsize", None) or getattr(dtype, "size", None) or 8
 
 
-def _product(shape):
-    product = 1
-    for length in tuple(shape) if shape is not None else ():
-        product *= length or 0
-    return product
+def _numbers_in(shape):
+    return math.prod(length or 0 for length in (() if shape is None else shape))
 
 
 def words_of(args) -> str:

@@ -116,7 +116,7 @@ def answer(decision):
     if label not in gains:
         objection = f"{label} {decision.objections[label]}."
         return "No: keep the graph.", f"{objection}{_would(decision, label)}"
-    if decision.repeats is None and decision.has_new_shapes and not decision.choice:
+    if decision.has_two_sums and not decision.choice:
         return "It depends on your calls.", f"{label} is {decision.gain_in_words(label)}."
     head = "No: keep the graph." if decision.choice else "Not decided."
     if decision.choice == label:

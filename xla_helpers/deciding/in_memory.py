@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from ..differences import TOLERANCE
 from .findings import result_of
 from .plan import Plan
 from .study import examine
@@ -11,7 +12,7 @@ from .verdict import Decision
 
 def decide(
     fn: Any, batches: Iterable, *, kwargs=None, candidates=None, invalid_inputs=(), step=False,
-    calls=10_000, tolerance=1e-4, min_speedup=1.05, budget=10.0, repeats=None
+    calls=10_000, tolerance=TOLERANCE, min_speedup=1.05, budget=10.0, repeats=None
 ) -> Decision:  # fmt: skip
     """Race a model as a graph and compiled over a stream of example calls, and choose.
 

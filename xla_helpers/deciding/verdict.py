@@ -74,6 +74,11 @@ class Decision(Table):
         return any(cost.singletons for found in self.findings for cost in found.costs.values())
 
     @property
+    def has_two_sums(self) -> bool:
+        """Whether that counts, and nobody said whether they do."""
+        return self.repeats is None and self.has_new_shapes
+
+    @property
     def gains(self) -> dict[str, Ratio]:
         """Candidate to how many times faster than the graph all calls are, first calls included.
 
@@ -113,7 +118,7 @@ class Decision(Table):
         where only the middle of a gain is high enough, and where it depends on whether new shapes
         keep coming.
         """
-        if self.repeats is None and self.has_new_shapes:
+        if self.has_two_sums:
             both = {replace(self, repeats=repeats).choice for repeats in (True, False)}
             return both.pop() if len(both) == 1 else ""
         gains = self.gains
@@ -172,9 +177,9 @@ class Decision(Table):
         """One line to paste: what to use, how much faster it is, over how many calls, and where."""
         label, said, found = self.subject, self.inconclusive, self.findings[0]
         if not said and label in self.gains:
-            words = self.gain_in_words(label)
-            comma = "," if " if " in words else ""
-            said = f"{label} is {words}{comma} over {pluralize(self.calls, 'call')}"
+            comma = "," if self.has_two_sums else ""
+            calls = pluralize(self.calls, "call")
+            said = f"{label} is {self.gain_in_words(label)}{comma} over {calls}"
             said += f", first calls included, {self._where}"
             said += self._programs(found.costs[label], found)
             if why := self.not_compared.get(label):
@@ -189,7 +194,7 @@ class Decision(Table):
 
     def gain_in_words(self, label: str) -> str:
         """How a candidate compares with the graph; both sums where they part."""
-        if self.repeats is not None or not self.has_new_shapes:
+        if not self.has_two_sums:
             return self.gain(label).against("the graph")
         again, new = (
             replace(self, repeats=repeats).gain(label).against("the graph")
@@ -200,16 +205,13 @@ class Decision(Table):
     def _programs(self, cost, found):
         if cost.new <= 1:
             return ""
-        words = f"; {pluralize(cost.new, 'trace or program')} for "
-        words = words.replace("trace or programs", "traces or programs")
-        words += pluralize(cost.examples, "example call")
+        words = f"; {cost.new:,} traces or programs for {pluralize(cost.examples, 'example call')}"
         return words + (f", set by {found.sets}" if found.sets else "")
 
     @property
     def notes(self) -> list[str]:
         """What was assumed and not tested, and what to mind, in short sentences."""
-        depends = self.repeats is None and self.has_new_shapes
-        is_open = not (self.choice or self.inconclusive or depends)
+        is_open = not (self.choice or self.inconclusive or self.has_two_sums)
         more = " More calls may decide it." if is_open else ""
         notes = [found.why for found in self.findings if found.why and self.choice == "graph"][:1]
         notes += [f"Asked for: {self.min_speedup:.4g}x.{more}"]

@@ -94,12 +94,22 @@ LOCK := --quiet --universal --python-version 3.11 --upgrade --custom-compile-com
   --extra notebooks --extra test --extra site pyproject.toml
 AS_BEFORE := --constraint requirements.txt --no-annotate
 
-# All hold the pins of the first: the second without hashes, for conda; the third with NVIDIA's.
-lock: set-up ## write requirements.txt, constraints.txt and requirements-cuda.txt anew
+define TARGETS
+import tomllib
+with open("pyproject.toml", "rb") as project:
+    print(*tomllib.load(project)["project"]["optional-dependencies"]["targets"], sep="\n")
+endef
+export TARGETS
+
+# All hold the pins of the first: the second without hashes, for conda; the third with NVIDIA's. The
+# last holds what compiles for a GPU that is not there, and goes into a folder of its own.
+lock: set-up ## write requirements.txt, constraints.txt and the other locks anew
 	$(BIN)/uv pip compile $(LOCK) --generate-hashes --output-file requirements.txt
 	$(BIN)/uv pip compile $(LOCK) $(AS_BEFORE) --output-file constraints.txt
 	$(BIN)/uv pip compile $(LOCK) --generate-hashes $(AS_BEFORE) --extra cuda \
 	  --output-file requirements-cuda.txt
+	$(BIN)/python -c "$$TARGETS" | $(BIN)/uv pip compile --quiet --universal --no-deps \
+	  --generate-hashes --custom-compile-command "make lock" - --output-file requirements-targets.txt
 
 address: set-up ## write the repository's address everywhere (REPO=owner/name, or git's origin)
 	$(BIN)/python tools/address.py "$$REPO"

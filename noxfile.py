@@ -20,7 +20,7 @@ KINDS = sorted(glob("notebooks/0[1235]_*.ipynb"))  # TensorFlow, Keras, Transfor
 
 
 def test(session, *packages, paths=("tests/test_gallery.py", *KINDS)):
-    session.install("-e", ".[notebooks,test]", *packages)
+    session.install("-e", ".[notebooks,test,targets]", *packages)
     session.run("uv", "pip", "freeze", "--exclude-editable", external=True)
     session.run("pytest", *(session.posargs or paths))
 

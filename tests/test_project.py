@@ -31,7 +31,10 @@ PROJECT = TOML["project"]
 CORE = [Requirement(line) for line in PROJECT["dependencies"]]
 EXTRAS = [Requirement(x) for group in PROJECT["optional-dependencies"].values() for x in group]
 BUILD = [Requirement(line) for line in TOML["build-system"]["requires"]]
-LOCK = [Requirement(pin) for pin in re.findall(r"(?m)^\w.*(?= \\$)", read("requirements.txt"))]
+LOCK, TARGETS = (
+    [Requirement(pin) for pin in re.findall(r"(?m)^\w.*(?= \\$)", read(name))]
+    for name in ("requirements.txt", "requirements-targets.txt")
+)
 WORKFLOWS = {path.stem: path for path in sorted((ROOT / ".github/workflows").glob("*.yml"))}
 JOBS = {name: yaml.safe_load(read(path))["jobs"] for name, path in WORKFLOWS.items()}
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
@@ -161,8 +164,12 @@ def test_nox_tries_every_python_with_every_tensorflow():
 
 def locked_version(name, python):
     """The version of `name` in the lock."""
-    machine = {"python_version": python, "python_full_version": f"{python}.0"}
-    for pin in LOCK:
+    machine = {
+        "python_version": python,
+        "python_full_version": f"{python}.0",
+        "sys_platform": "linux",
+    }
+    for pin in LOCK + TARGETS:
         same = canonicalize_name(pin.name) == canonicalize_name(name)
         if same and (pin.marker is None or pin.marker.evaluate(machine)):
             return Version(str(pin.specifier).removeprefix("=="))
@@ -175,14 +182,17 @@ def test_the_lock_answers_every_requirement(python):
         assert locked_version(requirement.name, python) in requirement.specifier, requirement
     tensorflow, tf_keras = (locked_version(name, python) for name in ("tensorflow", "tf-keras"))
     assert tensorflow.release[:2] == tf_keras.release[:2]
+    assert len({locked_version(pin.name, python) for pin in TARGETS if "jax" in pin.name}) == 1
+    assert not {pin.name for pin in TARGETS} & {pin.name for pin in LOCK}  # TensorFlow sees none
 
 
-def test_the_lock_holds_nothing_but_pins_with_their_hashes():
-    text = read("requirements.txt")
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-targets.txt"])
+def test_the_lock_holds_nothing_but_pins_with_their_hashes(name):
+    text, pins = read(name), LOCK if name == "requirements.txt" else TARGETS
     assert "://" not in text and set(re.findall(r"--[\w-]+", text)) == {"--hash"}
-    assert all(re.fullmatch(r"==[^,*]+", str(pin.specifier)) for pin in LOCK)
+    assert all(re.fullmatch(r"==[^,*]+", str(pin.specifier)) for pin in pins)
     hashed = re.findall(r"(?m)^\w.* \\\n    --hash=sha256:[0-9a-f]{64}(?!\S)", text)
-    assert len(hashed) == len(LOCK) == len(re.findall(r"(?m)^\w", text))
+    assert len(hashed) == len(pins) == len(re.findall(r"(?m)^\w", text))
 
 
 def test_the_package_replaces_nothing_on_colab():

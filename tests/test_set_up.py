@@ -18,6 +18,7 @@ case "$1" in
   pip) echo "$*" >>calls; exit "${UV_ENDS_WITH:-0}" ;;
 esac
 """
+STEPS = 4 if os.uname().sysname == "Linux" else 3  # calls of pip and uv in a set-up
 ODD = """d$(touch ran)y q'uote b"q `touch ran` {a,b}"""
 
 
@@ -28,7 +29,7 @@ def project(tmp_path):
     (folder / "tools").mkdir(parents=True)
     shutil.copy(ROOT / "tools/set-up", folder / "tools")
     (folder / "pyproject.toml").write_text("[project]\n")
-    for name in ("requirements.txt", "requirements-cuda.txt"):
+    for name in ("requirements.txt", "requirements-cuda.txt", "requirements-targets.txt"):
         (folder / name).write_text("ab==1 \\\n    --hash=sha256:1\nuv==2 \\\n    --hash=sha256:2\n")
     (folder / "python3").write_text(PYTHON)
     (folder / "python3").chmod(0o755)
@@ -49,7 +50,8 @@ def calls(folder):
 
 
 def locks(folder):
-    return [line.split()[-1] for line in calls(folder) if "requirements" in line]
+    named = [line.split()[-1] for line in calls(folder) if "requirements" in line]
+    return [name for name in named if name != "requirements-targets.txt"]
 
 
 def check_refused(done):
@@ -60,23 +62,26 @@ def check_refused(done):
 def test_an_environment_is_made_once_in_a_folder_of_any_name(project, tmp_path):
     done = set_up(project, ACCELERATOR="cpu")
     assert (done.returncode, done.stderr) == (0, "")
-    pip, lock, package = calls(project)
+    pip, lock, package, *targets = calls(project)
     assert "--require-hashes -r .venv/uv.txt" in pip
     assert (project / ".venv/uv.txt").read_text() == "uv==2 \\\n    --hash=sha256:2\n"
     assert lock.endswith("--require-hashes -r requirements.txt")
     assert package.endswith("--no-build-isolation --editable .")
+    assert len(targets) == STEPS - 3
+    for line in targets:  # in a folder of their own
+        assert line.endswith("--target .venv/targets --require-hashes -r requirements-targets.txt")
     again = set_up(project)
     assert (again.returncode, again.stdout, calls(project)) == (0, "", [])
     assert not list(tmp_path.rglob("ran"))
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "pyproject.toml"])
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-targets.txt", "pyproject.toml"])
 def test_a_change_is_brought_into_the_same_environment(project, name):
     set_up(project, ACCELERATOR="cpu")
     (project / ".venv/kept").touch()
     (project / name).write_text((project / name).read_text() + "# changed\n")
     set_up(project)
-    assert (project / ".venv/kept").exists() and len(calls(project)) == 6
+    assert (project / ".venv/kept").exists() and len(calls(project)) == 2 * STEPS
 
 
 @pytest.mark.parametrize("harm", ["moved", "a Python that is gone"])
@@ -95,7 +100,7 @@ def test_an_environment_that_cannot_run_is_made_anew(project, harm):
 def test_an_unfinished_environment_is_finished_by_the_same_command(project):
     check_refused(set_up(project, UV_ENDS_WITH="1"))
     calls(project)
-    assert set_up(project).returncode == 0 and len(calls(project)) == 3
+    assert set_up(project).returncode == 0 and len(calls(project)) == STEPS
 
 
 @pytest.mark.parametrize("make", [Path.touch, Path.mkdir, lambda venv: venv.symlink_to("/no/such")])
@@ -129,7 +134,7 @@ def test_another_python_makes_another_environment_and_is_kept(project):
     shutil.copy(project / "python3", project / "other")
     (project / ".venv/old").touch()
     set_up(project, PYTHON="other")
-    assert not (project / ".venv/old").exists() and len(calls(project)) == 6
+    assert not (project / ".venv/old").exists() and len(calls(project)) == 2 * STEPS
     assert set_up(project).stdout == "" and calls(project) == []
 
 

@@ -18,6 +18,8 @@ from .instruments.logs import watch_compilations
 from .instruments.layers import layers_of
 from .instruments.profiles import profile
 from .instruments.programs import hlo_module, inspect_program
+from .instruments.target_programs import compile_for
+from .instruments.targets import targets
 
 # Run elsewhere, decide, keep
 from .deciding.in_memory import decide
@@ -43,6 +45,9 @@ from .instruments.evidence import Evidence
 from .instruments.processes import ProcessError, Run
 from .instruments.profiles import Profile
 from .instruments.programs import Kernel, Program
+from .instruments.launches import Launch
+from .instruments.target_programs import Memory, TargetProgram
+from .instruments.targets import Target, Targets
 from .ratios import Ratio
 from .results import Result
 from .timing import Measurement
@@ -58,7 +63,9 @@ __all__ = [
     "Evidence",
     "FirstCall",
     "Kernel",
+    "Launch",
     "Measurement",
+    "Memory",
     "ProcessError",
     "ProcessResult",
     "Profile",
@@ -66,8 +73,12 @@ __all__ = [
     "Ratio",
     "Result",
     "Run",
+    "Target",
+    "TargetProgram",
+    "Targets",
     "check",
     "compare",
+    "compile_for",
     "decide",
     "decide_file",
     "describe_machine",
@@ -91,5 +102,6 @@ __all__ = [
     "record",
     "run_in_process",
     "table",
+    "targets",
     "watch_compilations",
 ]

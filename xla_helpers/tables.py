@@ -92,8 +92,8 @@ def format_si(value: float, unit: str) -> str:
 
 
 def pluralize(number: int, what: str) -> str:
-    """A number of things: ``1 kernel``, ``1,000 kernels``, ``2 passes``."""
-    ending = "es" if what.endswith("s") else "s"
+    """A number of things: ``1 kernel``, ``1,000 kernels``, ``2 passes``, ``3 launches``."""
+    ending = "es" if what.endswith(("s", "ch")) else "s"
     return f"{number:,} {what}{'' if number == 1 else ending}"
 
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,15 +49,20 @@ class Program(Table):
     @property
     def bytes(self) -> int | None:
         """Bytes that all kernels read and write; None where loops or shapes are unknown."""
-        return _sum(count for k in self.kernels for count in (k.bytes_read, k.bytes_written))
+        return total_bytes(count for k in self.kernels for count in (k.bytes_read, k.bytes_written))
 
     def _parts(self):
         kernels = pluralize(len(self.kernels), "kernel")
         if self.mode != "eager":
             kernels = f"{pluralize(len(self.traced), 'operation')} traced, {kernels}"
-        title = f"{self.mode}: {kernels}, bytes moved: {_shown(self.bytes)}."
+        title = f"{self.mode}: {kernels}, bytes moved: {bytes_shown(self.bytes)}."
         rows = [
-            [k.name, " + ".join(k.operations), _shown(k.bytes_read), _shown(k.bytes_written)]
+            [
+                k.name,
+                " + ".join(k.operations),
+                bytes_shown(k.bytes_read),
+                bytes_shown(k.bytes_written),
+            ]
             for k in self.kernels
         ]
         return title, ["kernel", "operations", "reads", "writes"], rows
@@ -126,7 +131,9 @@ def _of_eager(call):
 
 def _of_tensors(name, operations, inputs, outputs):
     read = {id(tensor): tensor for tensor in inputs}.values()  # x * x reads x once
-    return Kernel(name, operations, _sum(map(_bytes, read)), _sum(map(_bytes, outputs)))
+    return Kernel(
+        name, operations, total_bytes(map(_bytes, read)), total_bytes(map(_bytes, outputs))
+    )
 
 
 def _bytes(tensor):
@@ -136,12 +143,14 @@ def _bytes(tensor):
     return None if count is None or tensor.dtype.name == "string" else count * tensor.dtype.size
 
 
-def _sum(counts):
-    counts = list(counts)
-    return None if None in counts else sum(counts)
+def total_bytes(counts: Iterable[int | None]) -> int | None:
+    """The sum; None where one of them is not known."""
+    known = list(counts)
+    return None if None in known else sum(x for x in known if x is not None)
 
 
-def _shown(count):
+def bytes_shown(count):
+    """Bytes with a unit, or "unknown"."""
     return "unknown" if count is None else format_si(count, "B")
 
 
@@ -222,7 +231,7 @@ def _instructions(computation, computations):
                 yield from _instructions(called, computations)
         else:
             read = (shapes[number] for number in dict.fromkeys(one.operand_ids))
-            moved = [sum(map(_bytes_of_shape, read)), _bytes_of_shape(one.shape)]
+            moved = [sum(map(bytes_of_shape, read)), bytes_of_shape(one.shape)]
         if one.opcode == "custom-call":
             operations = (one.custom_call_target,)
         elif one.opcode == "fusion":
@@ -232,10 +241,10 @@ def _instructions(computation, computations):
             yield Kernel(one.name, operations, *moved)
 
 
-def _bytes_of_shape(shape):
-    """Bytes of a `ShapeProto` (xla/xla_data.proto), of all parts of a tuple together."""
+def bytes_of_shape(shape):
+    """The bytes of a `ShapeProto` (xla/xla_data.proto), of all parts of a tuple together."""
     if shape.tuple_shapes:
-        return sum(map(_bytes_of_shape, shape.tuple_shapes))
+        return sum(map(bytes_of_shape, shape.tuple_shapes))
     dtype = internals.element_type(shape.element_type)
     bits = re.search(r"\d+", dtype)  # f32, c64, s8; neither in pred nor in token
     element = math.ceil(int(bits.group()) / 8) if bits else int(dtype == "pred")

@@ -1,0 +1,193 @@
+"""Programs for GPUs that are not there. No test needs a card, a driver or CUDA."""
+
+import sys
+from importlib import metadata
+
+import keras
+import pytest
+import tensorflow as tf
+
+import xla_helpers as xh
+from xla_helpers.instruments import target_programs
+
+SIDE = 2048
+PASS = 4 * SIDE**2  # bytes of an array
+ARRAYS = [tf.ones([SIDE, SIDE])] * 3
+PICTURES = tf.ones([4, 8, 8, 16])
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="no packages")
+
+
+def line(x, y, z):
+    return tf.reduce_sum(x + y * z)
+
+
+@on_linux
+def test_the_compiler_is_there_and_tensorflow_does_not_see_it():
+    assert target_programs.packages_folder()
+    assert "jax" not in sys.modules
+
+
+@on_linux
+def test_one_line_is_two_launches_and_three_passes_on_each_card():
+    for program in xh.compile_for(line, ARRAYS, target=["T4", "A100", "H100"]):
+        first, second = program.launches
+        assert first.operations == ("multiply", "add", "reduce")
+        assert (first.bytes_read, second.operations) == (3 * PASS, ("reduce",))
+        assert first.bytes_written == second.bytes_read < PASS / 100
+        assert program.bytes == sum(x.bytes_read + x.bytes_written for x in program.launches)
+        assert first.blocks > 100 and first.threads >= 32 and second.blocks == 1
+        assert program.launch_range == (2, 2) and not first.chosen and program.fits
+        assert program.memory.arguments == 3 * PASS and program.memory.temporary < PASS / 100
+        assert "mul.rn.f32" in program.ptx_of(first.name)
+        assert "mul.rn.f32" not in program.ptx_of(second.name) != ""
+
+
+@on_linux
+def test_a_line_that_needs_the_sum_first_is_one_launch_more():
+    program = xh.compile_for(lambda x, y, z: x / line(x, y, z), ARRAYS)
+    assert program.launch_range == (3, 3) and program.bytes > 4.9 * PASS
+
+
+@on_linux
+def test_an_activation_is_inside_a_convolution_unless_something_stands_between():
+    def found(*layers):
+        model = keras.Sequential([keras.layers.Input(PICTURES.shape[1:]), *layers])
+        program = xh.compile_for(model, (PICTURES,))
+        (call,) = (one for one in program.launches if "cudnn" in one.operations[0])
+        assert call.chosen and call.bytes_read is None and program.bytes is None
+        assert "tries several kernels" in str(program) and "on the card" in str(program)
+        return call.operations[1:], len(program.launches)
+
+    together, fewer = found(keras.layers.Conv2D(16, 3, activation="relu"))
+    apart, more = found(
+        keras.layers.Conv2D(16, 3), keras.layers.BatchNormalization(), keras.layers.ReLU()
+    )
+    assert (together, apart) == (("kRelu",), ()) and more > fewer
+
+
+@on_linux
+def test_a_training_step_has_its_variables_as_arguments_and_its_products_left_open():
+    model = keras.Sequential(
+        [keras.layers.Input([10]), keras.layers.Dense(20), keras.layers.Dropout(0.5)]
+    )
+    optimizer = keras.optimizers.Adam()
+    optimizer.build(model.trainable_variables)
+
+    @tf.function
+    def step(x, y):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x, training=True) - y) ** 2)
+        gradients = tape.gradient(loss, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+        return loss
+
+    before = [weight.numpy() for weight in model.weights]
+    program = xh.compile_for(step, (tf.ones([16, 10]), tf.ones([16, 20])))
+    fewest, most = program.launch_range
+    weights = 4 * 3 * (10 * 20 + 20)  # with both averages of Adam
+    assert program.memory.aliased >= weights and program.memory.arguments > weights + 4 * 16 * 30
+    assert 2 < fewest <= most < 40
+    assert any("cublas" in one.operations[0] for one in program.with_libraries)
+    after = [weight.numpy() for weight in model.weights]
+    assert all((a == b).all() for a, b in zip(before, after, strict=True))  # nothing was run
+
+
+@on_linux
+def test_a_batch_that_is_split_is_one_exchange_and_one_that_is_not_is_none():
+    from tensorflow.python.compiler.xla.experimental import xla_sharding
+
+    first, second = tf.Variable(tf.ones([32, 64])), tf.Variable(tf.ones([64, 10]))
+
+    def step(x, split):
+        x = xla_sharding.split(x, 0, 8) if split else x
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((tf.nn.relu(x @ first) @ second) ** 2)
+        for weight, gradient in zip(variables, tape.gradient(loss, variables), strict=True):
+            weight.assign_sub(0.1 * gradient)
+        return loss
+
+    variables = [first, second]
+    program = xh.compile_for(step, (tf.ones([64, 32]), True), partitions=8)
+    (exchange,) = program.exchanges
+    assert exchange.exchanged == 4 * (32 * 64 + 64 * 10 + 1)  # both gradients and the loss
+    assert program.title.startswith("8 x H100: ")
+    assert not xh.compile_for(step, (tf.ones([64, 32]), False)).exchanges
+
+
+@on_linux
+def test_what_runs_in_a_loop_or_a_branch_is_not_counted_with_the_rest():
+    def either(x):
+        x = tf.cond(tf.reduce_sum(x) > 0, lambda: x @ x, lambda: x * 2)
+        return tf.while_loop(lambda x: tf.reduce_max(x) < 1e6, lambda x: [x * 2], [x])
+
+    program = xh.compile_for(either, (tf.ones([64, 64]),))
+    inside = [one for one in program.launches if one.inside]
+    assert len(inside) >= 4 and len({one.inside for one in inside}) == 2
+    assert program.launch_range[1] == len(program.launches) - len(inside)
+    assert f"{len(inside)} more in rounds of loops or in branches" in program.title
+    assert program.bytes is None
+
+
+@on_linux
+def test_without_arguments_it_is_still_a_program_for_the_card():
+    program = xh.compile_for(lambda: tf.random.normal([64, 64]))
+    assert program.launches and all(one.kind.startswith("k") for one in program.launches)
+
+
+@on_linux
+def test_the_reader_s_cuda_and_flags_change_nothing(monkeypatch, tmp_path):
+    (tmp_path / "ptxas").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "ptxas").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XLA_FLAGS", "--xla_no_such_flag")
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    monkeypatch.setenv("JAX_PLATFORMS", "tpu")
+    assert xh.compile_for(tf.exp, (tf.ones([4]),), {"name": None}).launch_range == (1, 1)
+
+
+@on_linux
+def test_a_program_that_is_too_large_is_compiled_and_said_to_be():
+    program = xh.compile_for(
+        lambda x, y: x * y, (tf.ones([100_000, 1]), tf.ones([1, 100_000])), target="T4"
+    )
+    assert not program.fits and "does not fit: it needs 2.5 times" in str(program)
+
+
+@on_linux
+def test_a_compiler_that_takes_too_long_is_stopped():
+    with pytest.raises(xh.ProcessError, match=r"longer than 0.2 s and was stopped") as caught:
+        xh.compile_for(tf.exp, (tf.ones([4]),), {"name": None}, timeout=0.2)
+    assert caught.value.timed_out
+
+
+def test_where_the_compiler_is_missing_it_is_said_or_what_was_recorded_is_shown(
+    monkeypatch, tmp_path
+):
+    monkeypatch.setattr(target_programs, "RECORDED", tmp_path)
+    monkeypatch.setenv("XLA_RECORD", str(tmp_path))
+    if sys.platform == "linux":
+        found = xh.compile_for(line, ARRAYS)
+        assert not found.recorded
+    monkeypatch.setattr(target_programs, "packages_folder", lambda: None)
+    if sys.platform == "linux":
+        again = xh.compile_for(line, ARRAYS)
+        assert again.launches == found.launches and again.memory == found.memory
+        assert f"Recorded on {again.recorded}." in str(again)
+    with pytest.raises(ImportError, match=r"pip install 'xla-helpers\[targets\]'"):
+        xh.compile_for(line, [tf.ones([3, 3])] * 3)
+
+
+@on_linux
+def test_what_was_recorded_is_of_the_compiler_that_is_installed():
+    paths = list(target_programs.RECORDED.glob("*.json"))
+    folder = [str(target_programs.packages_folder())]
+    (jax,) = (one.version for one in metadata.distributions(path=folder) if one.name == "jax")
+    assert {target_programs._read(path).compiler for path in paths} <= {f"XLA in JAX {jax}"}
+
+
+@pytest.mark.parametrize("options", [{"partitions": 0}, {"timeout": 0}, {"target": "H3000"}])
+def test_options_that_make_no_sense_are_named(options):
+    (name,) = options
+    with pytest.raises(ValueError, match=name):
+        xh.compile_for(line, ARRAYS, **options)

@@ -160,7 +160,7 @@ def _of_graph(call):
     if any("_XlaMustCompile" in x.attr and x.attr["_XlaMustCompile"].b for x in definitions):
         raise TypeError(f"`fn` is a graph that holds a compiled function: {ITSELF}")
     operations = (op for op in _prepared(concrete, call) if op.type not in NOT_KERNELS)
-    return Program("graph", tuple(map(_prepared_kernel, operations)), _traced(concrete.graph))
+    return Program("graph", tuple(map(_prepared_kernel, operations)), traced_in(concrete.graph))
 
 
 def _prepared(concrete, call):
@@ -185,7 +185,7 @@ def _prepared_kernel(op):
     return _of_tensors(op.name, (op.type, *joined), op.inputs, op.outputs)
 
 
-def _traced(graph):
+def traced_in(graph) -> tuple[Kernel, ...]:
     """The operations of a graph, and of the functions that it calls."""
     found = (one for one in operations_in(graph) if one.type not in NOT_KERNELS | HOLDERS)
     return tuple(_of_tensors(x.name, (x.type,), x.op.inputs, x.op.outputs) for x in found)
@@ -195,7 +195,7 @@ def _of_xla(call):
     module = hlo_module(call.fn, call.args, call.kwargs)
     computations = {computation.id: computation for computation in module.computations}
     kernels = _instructions(computations[module.entry_computation_id], computations)
-    return Program("XLA", tuple(kernels), _traced(call.concrete().graph))
+    return Program("XLA", tuple(kernels), traced_in(call.concrete().graph))
 
 
 def hlo_module(fn: Any, args=(), kwargs=None, *, optimized=True):

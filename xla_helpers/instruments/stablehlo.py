@@ -48,6 +48,15 @@ class Module:
     donated: tuple[int, ...]
 
 
+def as_compiled(call: Call) -> Call:
+    """The call of a function that has ``jit_compile=True``, with tensors and all defaults."""
+    call = call.with_tensors()
+    if not call.is_compiled:
+        compiled = modes_of(call.python, **internals.options_of(call.fn))["XLA"]
+        call = Call(compiled, call.args, call.kwargs)
+    return call.with_defaults()
+
+
 def stablehlo_of(call: Call) -> Module:
     """The program of a call in StableHLO, with variables as arguments; nothing is run.
 
@@ -55,12 +64,11 @@ def stablehlo_of(call: Call) -> Module:
     had only without variables.
 
     Args:
-        call: A function, compiled or not, with its arguments.
+        call: What `as_compiled` gives.
 
     Raises:
         ValueError: For what XLA refuses, and for shapes that are known only while it runs.
     """
-    call = _compiled(call.with_tensors()).with_defaults()
     try:
         stages = call.fn.experimental_get_compiler_ir(*call.args, **call.kwargs)
         text = stages(stage="stablehlo", platform_name="CPU")
@@ -77,13 +85,6 @@ def stablehlo_of(call: Call) -> Module:
     results = (_array(one[0]) for one in TENSOR.finditer(found[2]))
     donated = map(int, DONATED.findall(text))
     return Module(text, tuple(arguments), tuple(results), tuple(donated))
-
-
-def _compiled(call):
-    if call.is_compiled:
-        return call
-    options = internals.options_of(call.fn)
-    return Call(modes_of(call.python, **options)["XLA"], call.args, call.kwargs)
 
 
 def _array(text):

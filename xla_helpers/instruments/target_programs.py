@@ -18,8 +18,8 @@ from ..errors import check_number
 from ..tables import Table, format_si, pluralize
 from .launches import Launch, launches_in
 from .processes import run_in_process
-from .programs import bytes_shown, total_bytes
-from .stablehlo import Module, stablehlo_of
+from .programs import bytes_shown, total_bytes, traced_in
+from .stablehlo import Module, as_compiled, stablehlo_of
 from .targets import Target, target_named
 
 COMPILER = Path(__file__).with_name("target_compiler.py")
@@ -65,6 +65,8 @@ class TargetProgram(Table):
         with_libraries: The same where libraries do all products. The card chooses, one by one.
         memory: What it needs of the card.
         compiler: The compiler, with its version.
+        traced: How many operations the graph has as it was traced.
+        traced_bytes: What these read and write, one by one; None where a shape is unknown.
         partitions: Among how many such GPUs it is split.
         hlo: The optimized HLO, with Triton's products.
         ptx: Its kernels in NVIDIA's assembly language.
@@ -76,6 +78,8 @@ class TargetProgram(Table):
     with_libraries: tuple[Launch, ...]
     memory: Memory
     compiler: str
+    traced: int
+    traced_bytes: int | None
     partitions: int = 1
     hlo: str = ""
     ptx: str = ""
@@ -127,7 +131,8 @@ class TargetProgram(Table):
             count += f", {held:,} more in rounds of loops or in branches"
         on = self.target.name if self.partitions == 1 else f"{self.partitions} x {self.target.name}"
         needs, has = (format_si(x, "B") for x in (self.memory.total, self.target.memory))
-        return f"{on}: {count}; {needs} of memory, of {has}. Compiled, not run."
+        traced = pluralize(self.traced, "operation")
+        return f"{on}: {traced} traced, {count}; {needs} of memory, of {has}. Compiled, not run."
 
     def _notes(self):
         found = f"Compiled by {self.compiler}, for {self.target.device}."
@@ -191,12 +196,18 @@ def compile_for(
 
 
 def _compile(call, wanted, partitions, timeout):
+    call = as_compiled(call)
     module = stablehlo_of(call)
     paths = [RECORDED / f"{_digest(module, one, partitions)}.json" for one in wanted]
     packages = packages_folder()
     if packages is None:
         return [_read(path) for path in paths]
-    found = _compiled(module, wanted, partitions, packages, timeout)
+    traced = traced_in(call.concrete().graph)
+    counts = total_bytes(x for one in traced for x in (one.bytes_read, one.bytes_written))
+    found = [
+        TargetProgram(**parts, traced=len(traced), traced_bytes=counts, partitions=partitions)
+        for parts in _compiled(module, wanted, partitions, packages, timeout)
+    ]
     if folder := os.environ.get("XLA_RECORD"):
         for path, program in zip(paths, found, strict=True):
             _write(Path(folder, path.name), program)
@@ -227,24 +238,22 @@ def _compiled(module, wanted, partitions, packages, timeout):
         }
         code = COMPILER.read_text(encoding="utf-8")
         run_in_process(code, (str(folder),), flags=flags, timeout=timeout)
-        return [_program(folder / one.name, one, partitions, packages) for one in wanted]
+        return [_parts_in(folder / one.name, one, packages) for one in wanted]
 
 
-def _program(folder, target, partitions, packages):
+def _parts_in(folder, target, packages):
+    """What the compiler wrote about a target, as fields of a `TargetProgram`."""
     triton, libraries = folder / "triton", folder / "libraries"
     (jax,) = (x.version for x in metadata.distributions(path=[str(packages)]) if x.name == "jax")
-    ptx = (path.read_text("utf-8") for path in sorted(triton.glob("*.ptx")))
-    memory = json.loads((triton / "memory.json").read_text("utf-8"))
-    return TargetProgram(
-        target=target,
-        launches=launches_in(triton),
-        with_libraries=launches_in(libraries),
-        memory=Memory(**memory),
-        compiler=f"XLA in JAX {jax}",
-        partitions=partitions,
-        hlo=(triton / "module.txt").read_text("utf-8"),
-        ptx="".join(ptx),
-    )
+    return {
+        "target": target,
+        "launches": launches_in(triton),
+        "with_libraries": launches_in(libraries),
+        "memory": Memory(**json.loads((triton / "memory.json").read_text("utf-8"))),
+        "compiler": f"XLA in JAX {jax}",
+        "hlo": (triton / "module.txt").read_text("utf-8"),
+        "ptx": "".join(path.read_text("utf-8") for path in sorted(triton.glob("*.ptx"))),
+    }
 
 
 def _digest(module: Module, target: Target, partitions: int) -> str:

@@ -3,23 +3,23 @@
 import sys
 from importlib import metadata
 
-import keras
+import numpy as np
 import pytest
-import tensorflow as tf
 
 import xla_helpers as xh
 from xla_helpers.instruments import target_programs
 
 SIDE = 2048
 PASS = 4 * SIDE**2  # bytes of an array
-ARRAYS = [tf.ones([SIDE, SIDE])] * 3
-PICTURES = tf.ones([4, 8, 8, 16])
+ARRAYS = [np.ones([SIDE, SIDE], "float32")] * 3
+PICTURES = np.ones([4, 8, 8, 16], "float32")
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="no packages")
 
 
-def line(x, y, z):
-    return tf.reduce_sum(x + y * z)
+@pytest.fixture
+def line(tf):
+    return lambda x, y, z: tf.reduce_sum(x + y * z)
 
 
 @on_linux
@@ -29,7 +29,7 @@ def test_the_compiler_is_there_and_tensorflow_does_not_see_it():
 
 
 @on_linux
-def test_one_line_is_two_launches_and_three_passes_on_each_card():
+def test_one_line_is_two_launches_and_three_passes_on_each_card(tf, line):
     for program in xh.compile_for(line, ARRAYS, target=["T4", "A100", "H100"]):
         first, second = program.launches
         assert first.operations == ("multiply", "add", "reduce")
@@ -44,13 +44,15 @@ def test_one_line_is_two_launches_and_three_passes_on_each_card():
 
 
 @on_linux
-def test_a_line_that_needs_the_sum_first_is_one_launch_more():
+def test_a_line_that_needs_the_sum_first_is_one_launch_more(tf, line):
     program = xh.compile_for(lambda x, y, z: x / line(x, y, z), ARRAYS)
     assert program.launch_range == (3, 3) and program.bytes > 4.9 * PASS
 
 
 @on_linux
-def test_an_activation_is_inside_a_convolution_unless_something_stands_between():
+def test_an_activation_is_inside_a_convolution_unless_something_stands_between(tf):
+    import keras
+
     def found(*layers):
         model = keras.Sequential([keras.layers.Input(PICTURES.shape[1:]), *layers])
         program = xh.compile_for(model, (PICTURES,))
@@ -67,7 +69,9 @@ def test_an_activation_is_inside_a_convolution_unless_something_stands_between()
 
 
 @on_linux
-def test_a_training_step_has_its_variables_as_arguments_and_its_products_left_open():
+def test_a_training_step_has_its_variables_as_arguments_and_its_products_left_open(tf):
+    import keras
+
     model = keras.Sequential(
         [keras.layers.Input([10]), keras.layers.Dense(20), keras.layers.Dropout(0.5)]
     )
@@ -94,7 +98,7 @@ def test_a_training_step_has_its_variables_as_arguments_and_its_products_left_op
 
 
 @on_linux
-def test_a_batch_that_is_split_is_one_exchange_and_one_that_is_not_is_none():
+def test_a_batch_that_is_split_is_one_exchange_and_one_that_is_not_is_none(tf):
     from tensorflow.python.compiler.xla.experimental import xla_sharding
 
     first, second = tf.Variable(tf.ones([32, 64])), tf.Variable(tf.ones([64, 10]))
@@ -116,7 +120,7 @@ def test_a_batch_that_is_split_is_one_exchange_and_one_that_is_not_is_none():
 
 
 @on_linux
-def test_what_runs_in_a_loop_or_a_branch_is_not_counted_with_the_rest():
+def test_what_runs_in_a_loop_or_a_branch_is_not_counted_with_the_rest(tf):
     def either(x):
         x = tf.cond(tf.reduce_sum(x) > 0, lambda: x @ x, lambda: x * 2)
         return tf.while_loop(lambda x: tf.reduce_max(x) < 1e6, lambda x: [x * 2], [x])
@@ -130,13 +134,13 @@ def test_what_runs_in_a_loop_or_a_branch_is_not_counted_with_the_rest():
 
 
 @on_linux
-def test_without_arguments_it_is_still_a_program_for_the_card():
+def test_without_arguments_it_is_still_a_program_for_the_card(tf):
     program = xh.compile_for(lambda: tf.random.normal([64, 64]))
     assert program.launches and all(one.kind.startswith("k") for one in program.launches)
 
 
 @on_linux
-def test_the_reader_s_cuda_and_flags_change_nothing(monkeypatch, tmp_path):
+def test_the_reader_s_cuda_and_flags_change_nothing(tf, monkeypatch, tmp_path):
     (tmp_path / "ptxas").write_text("#!/bin/sh\nexit 1\n")
     (tmp_path / "ptxas").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -147,7 +151,7 @@ def test_the_reader_s_cuda_and_flags_change_nothing(monkeypatch, tmp_path):
 
 
 @on_linux
-def test_a_program_that_is_too_large_is_compiled_and_said_to_be():
+def test_a_program_that_is_too_large_is_compiled_and_said_to_be(tf):
     program = xh.compile_for(
         lambda x, y: x * y, (tf.ones([100_000, 1]), tf.ones([1, 100_000])), target="T4"
     )
@@ -155,14 +159,14 @@ def test_a_program_that_is_too_large_is_compiled_and_said_to_be():
 
 
 @on_linux
-def test_a_compiler_that_takes_too_long_is_stopped():
+def test_a_compiler_that_takes_too_long_is_stopped(tf):
     with pytest.raises(xh.ProcessError, match=r"longer than 0.2 s and was stopped") as caught:
         xh.compile_for(tf.exp, (tf.ones([4]),), {"name": None}, timeout=0.2)
     assert caught.value.timed_out
 
 
 def test_where_the_compiler_is_missing_it_is_said_or_what_was_recorded_is_shown(
-    monkeypatch, tmp_path
+    tf, monkeypatch, tmp_path, line
 ):
     monkeypatch.setattr(target_programs, "RECORDED", tmp_path)
     monkeypatch.setenv("XLA_RECORD", str(tmp_path))
@@ -187,7 +191,7 @@ def test_what_was_recorded_is_of_the_compiler_that_is_installed():
 
 
 @pytest.mark.parametrize("options", [{"partitions": 0}, {"timeout": 0}, {"target": "H3000"}])
-def test_options_that_make_no_sense_are_named(options):
+def test_options_that_make_no_sense_are_named(tf, options, line):
     (name,) = options
     with pytest.raises(ValueError, match=name):
         xh.compile_for(line, ARRAYS, **options)

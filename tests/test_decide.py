@@ -4,6 +4,7 @@ import functools
 import runpy
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -110,14 +111,53 @@ def test_a_decision_is_a_page_and_an_exit_code(tmp_path, monkeypatch, capsys):
     words = ["mine_for_a_test.py:make", "--runs", "1", "--calls", "1"]
     page = ROOT / "build/decide/mine_for_a_test-make.html"
     assert TOOL["main"](words) == 0
-    progress, verdict, where = capsys.readouterr().out.splitlines()
+    progress, *compiled, verdict, where = capsys.readouterr().out.splitlines()
     assert progress.startswith("process 1 of 1") and verdict.startswith("graph: XLA is ")
+    check_compiled(compiled)
     assert where == "open build/decide/mine_for_a_test-make.html"
     shown = page.read_text(encoding="utf-8")
     assert "Does XLA pay for mine_for_a_test.py:make?" in shown and "float32[3, 4]" in shown
+    assert ("<td>A100</td>\n<td>1</td>\n<td>96 B</td>" in shown) == (len(compiled) > 1)
     assert TOOL["main"]([*words, "--expect", "XLA"]) == 1
     assert capsys.readouterr().err == "decide: XLA was expected\n"
     page.unlink()
+
+
+def check_compiled(lines):
+    """What was said of cards that are not there, after the processes and before the verdict."""
+    if sys.platform != "linux":
+        (line,) = lines
+        assert line.startswith("Not compiled for GPUs: ") and "pip install" in line
+        return
+    wait, *titles = lines
+    assert wait.startswith("compiling for T4, A100, H100: ")
+    for card, title in zip(["T4", "A100", "H100"], titles, strict=True):
+        assert title.startswith(f"{card}: 1 operation traced, 1 launch a call; 96 B of memory")
+
+
+def test_a_card_is_named_and_what_the_card_chooses_is_a_range(monkeypatch):
+    def compiled(model, target):
+        launch = xh.Launch("exp", ("exp",), None, None, "kCustomKernel", chosen=True)
+        (card,) = (one for one in xh.targets().cards if one.name == target[0])
+        memory = xh.Memory(10**12, 0, 0, 0)
+        few, many = (launch,), (launch, replace(launch, inside="while"), launch)
+        return (xh.TargetProgram(card, few, many, memory, "XLA", 9, None),)
+
+    monkeypatch.setattr(xh, "compile_file", compiled)
+    programs, why = TOOL["compiled_for"]("mine.py:make", ["B200"])
+    page = TOOL["written"](decision(FAST), "mine.py:make", programs, why)
+    assert "<td>B200</td>\n<td>1 to 2</td>\n<td>not counted</td>\n<td>1 TB: does not fit" in page
+    assert not why and page.index("Compiled for, not run") > page.index("Other plans")
+
+
+@pytest.mark.parametrize("error", [ValueError("XLA does not take it"), ImportError("install it")])
+def test_why_nothing_was_compiled_stands_on_the_page(error, monkeypatch):
+    def fails(model):
+        raise error
+
+    monkeypatch.setattr(xh, "compile_file", fails)
+    programs, why = TOOL["compiled_for"]("mine.py:make", None)
+    assert str(error) in TOOL["written"](decision(FAST), "mine.py:make", programs, why)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +166,7 @@ def test_a_decision_is_a_page_and_an_exit_code(tmp_path, monkeypatch, capsys):
         (["missing.py:make"], 2, "no file for 'missing.py:make'"),
         (["mine.py:make", "--calls", "many"], 2, "--calls"),
         (["mine.py:make", "--expcet", "XLA"], 2, "--expcet"),
+        (["mine.py:make", "--target", "H3000"], 2, "'T4', 'A100', 'H100', 'H200', 'B200'"),
         (["mine.py:make", "--runs", "3"], 1, "1, or at least 6"),
         (["mine.py:other"], 1, "other"),
     ],

@@ -33,8 +33,8 @@ def forms():
     return f"forms of an example call:\n{inspect.cleandoc(found)}"
 
 
-def main(words):
-    """Decide what the words ask for, those in WORDS first. Returns: an exit code, as in `CODES`."""
+def new_parser():
+    """The options, with their help."""
     shown = argparse.RawDescriptionHelpFormatter
     epilog = "\n\n".join([forms(), PACKAGES, CODES])
     top = argparse.ArgumentParser("decide", None, __doc__, epilog, formatter_class=shown)
@@ -46,12 +46,21 @@ def main(words):
     top.add_argument("--tolerance", type=float, help="relative difference of results (0.0001)")
     same = "the calls to come are the examples, again and again; or new shapes keep coming"
     top.add_argument("--repeats", action=argparse.BooleanOptionalAction, help=same)
+    cards = [card.name for card in xh.targets().cards]
+    compiled = "a GPU to compile for besides, without one; several times for several (T4 A100 H100)"
+    top.add_argument("--target", action="append", choices=cards, help=compiled)
     top.add_argument("--expect", choices=["graph", "XLA"], help="end with 1 for another verdict")
+    return top
+
+
+def main(words):
+    """Decide what the words ask for, those in WORDS first. Returns: an exit code, as in `CODES`."""
+    top = new_parser()
     try:
         options = vars(top.parse_args([*shlex.split(os.environ.get("WORDS", "")), *words]))
     except ValueError as error:  # a quotation that does not end
         top.error(str(error))
-    model, expect = options.pop("model"), options.pop("expect")
+    model, expect, target = (options.pop(name) for name in ("model", "expect", "target"))
     file, _, function = model.rpartition(":")
     if not Path(file).is_file():
         is_file = not file and Path(function).is_file()
@@ -64,10 +73,22 @@ def main(words):
     except ValueError as error:
         print(f"decide: {error}", file=sys.stderr)
         return 1
+    programs, why = compiled_for(model, target)
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(written(decision, f"{Path(file).name}:{function}"), encoding="utf-8")
+    page.write_text(
+        written(decision, f"{Path(file).name}:{function}", programs, why), encoding="utf-8"
+    )
+    print(*(program.title for program in programs), *([why] if why else []), sep="\n")
     print(decision.verdict, f"open {page.relative_to(ROOT)}", sep="\n")
     return code_of(decision, expect)
+
+
+def compiled_for(model, target):
+    """The programs for GPUs that are not there, and why there are none, or ""."""
+    try:
+        return xh.compile_file(model, **({"target": target} if target else {})), ""
+    except (ImportError, ValueError) as error:
+        return (), f"Not compiled for GPUs: {error}"
 
 
 def code_of(decision, expect):
@@ -81,8 +102,8 @@ def code_of(decision, expect):
     return 1
 
 
-def written(decision, model):
-    """The page about a decision, as HTML."""
+def written(decision, model, programs=(), why=""):
+    """The page about a decision, as HTML, with what was compiled for GPUs, or why nothing was."""
     gains = {label: decision.gains_of(label) for label in decision.gains}
     ends = [1.0, decision.min_speedup, *(gain for own in gains.values() for gain in own)]
     low, high = math.log(min(ends) / 1.1), math.log(max(ends) * 1.1)
@@ -96,6 +117,9 @@ def written(decision, model):
         head=head,
         sums=sums,
         reason=reason(decision),
+        programs=programs,
+        why=why,
+        si=xh.format_si,
         day=date.today().isoformat(),
         gains=gains,
         place=lambda gain: f"{100 * (math.log(gain) - low) / (high - low):.1f}%",

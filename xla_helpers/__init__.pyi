@@ -23,7 +23,7 @@ from .instruments.targets import targets
 
 # Run elsewhere, decide, keep
 from .deciding.in_memory import decide
-from .deciding.processes import decide_file
+from .deciding.processes import compile_file, decide_file
 from .instruments.processes import run_in_process
 from .results import read_results, record
 
@@ -44,7 +44,8 @@ from .instruments.checking import Check
 from .instruments.evidence import Evidence
 from .instruments.processes import ProcessError, Run
 from .instruments.profiles import Profile
-from .instruments.programs import Kernel, Program
+from .instruments.kernels import Kernel
+from .instruments.programs import Program
 from .instruments.launches import Launch
 from .instruments.target_programs import Memory, TargetProgram
 from .instruments.targets import Target, Targets
@@ -78,6 +79,7 @@ __all__ = [
     "Targets",
     "check",
     "compare",
+    "compile_file",
     "compile_for",
     "decide",
     "decide_file",

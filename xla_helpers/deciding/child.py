@@ -12,10 +12,11 @@ import msgspec
 from ..errors import headline
 from ..instruments.machine import describe_machine
 from ..startup import prepare_tensorflow
+from .elsewhere import compile_example
 from .findings import result_of
 from .numbers import stand_in
 from .plan import Plan
-from .stages import ALIKE, CALL_SECONDS, FIRST, RACING
+from .stages import ALIKE, CALL_SECONDS, COMPILE, FIRST, RACING
 from .study import compare_alike, examine
 
 FRAMES = 3  # of the reader's own code, in the words of an error
@@ -44,9 +45,9 @@ def study_in_child(file: str, name: str, options: str, log: str, asked: str = FI
     Args:
         file: Path of the file.
         name: Its function without arguments.
-        options: Options of `decide` in JSON, in place of the file's.
+        options: Options of `decide` in JSON, in place of the file's; of `COMPILE`, `target`.
         log: Path of the lines.
-        asked: `STUDY`, `FIRST` or `ALIKE`.
+        asked: `STUDY`, `FIRST`, `ALIKE` or `COMPILE`.
     """
 
     def say(**what):
@@ -65,10 +66,15 @@ def study_in_child(file: str, name: str, options: str, log: str, asked: str = FI
     try:
         drawn = stand_in() if asked == ALIKE else None
         fn, batches, more = _made(file, name)
-        plan = Plan.of(more | msgspec.json.decode(options))
+        asked_for = more | msgspec.json.decode(options)
+        target = asked_for.pop("target", [])
+        plan = Plan.of(asked_for)
         said = {"calls": plan.calls, "min_speedup": plan.min_speedup, "repeats": plan.repeats}
         say(machine=describe_machine(), plan=said)
-        if asked == ALIKE:
+        if asked == COMPILE:
+            say(stage=COMPILE)
+            say(programs=compile_example(fn, batches, plan, target))
+        elif asked == ALIKE:
             say(alike=compare_alike(fn, batches, plan, drawn, on_stage))
         else:
             examine(fn, batches, plan, on_stage=on_stage, is_first=asked == FIRST)

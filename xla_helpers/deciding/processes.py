@@ -13,12 +13,15 @@ import msgspec
 
 from ..errors import check_number, headline
 from ..instruments.processes import ProcessError, run_in_process
+from ..instruments.target_programs import MISSING, TargetProgram, packages_folder
 from ..ratios import ENOUGH
 from ..tables import abbreviate
 from .costs import ProcessResult
+from .elsewhere import CARDS
 from .stages import (
     ALIKE,
     CALL_SECONDS,
+    COMPILE,
     DRAWING,
     FIRST,
     PROCESS_SECONDS,
@@ -86,6 +89,29 @@ def decide_file(model: str, *, runs: int = ENOUGH, **options) -> Decision:
         for x in findings[1:]
     ]
     return Decision((one, *others), **said["plan"])
+
+
+def compile_file(model: str, *, target=CARDS) -> tuple[TargetProgram, ...]:
+    """Compile a model in a file, with its first example call, for GPUs that are not there.
+
+    Args:
+        model: File and function, as for `decide_file`.
+        target: Names of GPUs that `targets` lists.
+
+    Returns:
+        A `TargetProgram` for each, without the texts of the programs.
+
+    Raises:
+        ImportError: Where the compiler is not installed.
+        ValueError: For what XLA refuses, and where the process ends early.
+    """
+    file, name = _parts_of(model)
+    if packages_folder() is None:
+        raise ImportError(MISSING)
+    start, who = time.perf_counter(), f"compiling for {', '.join(target)}"
+    said = _in_child(file, name, {"target": list(target)}, who, COMPILE)
+    print(f"{who}: {time.perf_counter() - start:.0f} s", flush=True)
+    return msgspec.convert(said["programs"], tuple[TargetProgram, ...])
 
 
 def _given(objections):
@@ -158,8 +184,8 @@ def _in_child(file, name, options, who, asked):
     stage = said.get("stage", STARTING)
     if "error" in said or (ended and stage in NO_CHOICE and "finding" not in said):
         raise ValueError(said.get("error") or f"{who} ended at {_told(stage)}: {ended}")
-    if asked == ALIKE:
-        if "alike" not in said:
+    if asked in (ALIKE, COMPILE):
+        if "alike" not in said and "programs" not in said:
             raise ValueError(f"{who} ended at {_told(stage)}: {ended}")
         return said
     if "finding" not in said:

@@ -1,6 +1,7 @@
 """What a process that studies a model is asked, and what it says that it begins."""
 
 STUDY, FIRST, ALIKE = "study", "study and explain", "compare alike"  # what is asked of a process
+COMPILE = "the compiler for GPUs"
 
 # Stages that belong to no candidate; a candidate's own is its label.
 STARTING, DRAWING, RACING = "the start", "the next example", "the race"

@@ -12,6 +12,7 @@ EXAMPLES = 10_000  # example calls whose shapes are read, at most
 DRAW_SECONDS = 10.0  # after that, no further example is drawn
 SAMPLE = 64  # examples that are called, at most, beside the smallest and the largest
 SAMPLE_BYTES = 256 << 20  # that they hold, at most
+NO_EXAMPLE = "`batches` holds no example call: give at least one"
 FEW = 10  # fewer examples than that, each of a shape of its own, are all shapes that there are
 
 
@@ -121,12 +122,23 @@ def draw(batches: Iterable, args_of: Callable[[Any], tuple], between: Callable[[
             ended = False
             break
     if last is None:
-        raise ValueError("`batches` holds no example call: give at least one")
+        raise ValueError(NO_EXAMPLE)
     is_whole = ended and counts.total() < EXAMPLES
     is_smaller = before is not None and last.size < before.size
     is_last_batch = is_whole and is_smaller and counts[last.shape] == 1
     sample, shapes = kept.with_ends([last] if is_whole else []), dict(counts.most_common())
     return Stream(shapes, sample, last.shape if is_last_batch else "", is_whole)
+
+
+def first_of(batches: Iterable) -> Any:
+    """The first example call.
+
+    Raises:
+        TypeError, ValueError: As `draw` raises them.
+    """
+    for batch in _each(batches, lambda: None):
+        return batch
+    raise ValueError(NO_EXAMPLE)
 
 
 def _each(batches, between) -> Iterator:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import internals
+from .kernels import Kernel, bytes_of_shape
 from .operations import NOT_KERNELS
-from .programs import Kernel, bytes_of_shape
 
 STEP = re.compile(
     r"^( *)(\d+): (k\w+) +\[[^]]*\] *(\S*)(?: grid: \[([\d, ]+)\])?(?: threads: \[([\d, ]+)\])?"

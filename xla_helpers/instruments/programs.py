@@ -1,34 +1,16 @@
 """What a function runs, as data: what was traced, the kernels that run, the bytes they move."""
 
-import math
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from .. import internals
 from ..calls import Call
-from ..tables import Table, format_si, pluralize
+from ..tables import Table, pluralize
+from .kernels import Kernel, bytes_of_shape, bytes_shown, total_bytes
 from .operations import HOLDERS, NOT_KERNELS, operations_in
 
 ITSELF = "inspect that function itself, whose kernels cannot be seen from outside"
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """One piece of work.
-
-    Attributes:
-        name: Its name.
-        operations: The operations that it does.
-        bytes_read, bytes_written: Of all arrays that it reads and writes each time it runs; None
-            where some cannot be known, because a shape is unknown or it holds text.
-    """
-
-    name: str
-    operations: tuple[str, ...]
-    bytes_read: int | None
-    bytes_written: int | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,17 +125,6 @@ def _bytes(tensor):
     return None if count is None or tensor.dtype.name == "string" else count * tensor.dtype.size
 
 
-def total_bytes(counts: Iterable[int | None]) -> int | None:
-    """The sum; None where one of them is not known."""
-    known = list(counts)
-    return None if None in known else sum(x for x in known if x is not None)
-
-
-def bytes_shown(count):
-    """Bytes with a unit, or "unknown"."""
-    return "unknown" if count is None else format_si(count, "B")
-
-
 def _of_graph(call):
     concrete = call.concrete()
     definitions = concrete.function_def, *concrete.graph.as_graph_def().library.function
@@ -239,13 +210,3 @@ def _instructions(computation, computations):
             operations = tuple(opcode for opcode in fused if opcode not in NOT_KERNELS)
         if one.opcode not in NOT_KERNELS | {"call"}:
             yield Kernel(one.name, operations, *moved)
-
-
-def bytes_of_shape(shape):
-    """The bytes of a `ShapeProto` (xla/xla_data.proto), of all parts of a tuple together."""
-    if shape.tuple_shapes:
-        return sum(map(bytes_of_shape, shape.tuple_shapes))
-    dtype = internals.element_type(shape.element_type)
-    bits = re.search(r"\d+", dtype)  # f32, c64, s8; neither in pred nor in token
-    element = math.ceil(int(bits.group()) / 8) if bits else int(dtype == "pred")
-    return math.prod(shape.dimensions) * element

@@ -16,9 +16,10 @@ import msgspec
 from ..calls import Call
 from ..errors import check_number
 from ..tables import Table, format_si, pluralize
+from .kernels import bytes_shown, total_bytes
 from .launches import Launch, launches_in
 from .processes import run_in_process
-from .programs import bytes_shown, total_bytes, traced_in
+from .programs import traced_in
 from .stablehlo import Module, as_compiled, stablehlo_of
 from .targets import Target, target_named
 
@@ -95,6 +96,11 @@ class TargetProgram(Table):
         return min(counts), max(counts)
 
     @property
+    def inside(self) -> int:
+        """Launches inside loops and branches: in each round, or of all branches together."""
+        return sum(bool(one.inside) for one in self.launches)
+
+    @property
     def fits(self) -> bool:
         """Whether the card has that much memory."""
         return self.memory.total <= self.target.memory
@@ -103,7 +109,7 @@ class TargetProgram(Table):
     def bytes(self) -> int | None:
         """Bytes that all launches read and write; None where some are not counted."""
         counts = [total_bytes((one.bytes_read, one.bytes_written)) for one in self.launches]
-        return None if any(one.inside for one in self.launches) else total_bytes(counts)
+        return None if self.inside else total_bytes(counts)
 
     @property
     def exchanges(self) -> tuple[Launch, ...]:
@@ -127,8 +133,8 @@ class TargetProgram(Table):
         fewest, most = self.launch_range
         count = pluralize(most, "launch")
         count = f"{count if fewest == most else f'{fewest:,} to {count}'} a call"
-        if held := sum(bool(one.inside) for one in self.launches):
-            count += f", {held:,} more in rounds of loops or in branches"
+        if self.inside:
+            count += f", {self.inside:,} more in rounds of loops or in branches"
         on = self.target.name if self.partitions == 1 else f"{self.partitions} x {self.target.name}"
         needs, has = (format_si(x, "B") for x in (self.memory.total, self.target.memory))
         traced = pluralize(self.traced, "operation")

@@ -10,7 +10,7 @@ export XLA_RESULTS ?= $(CURDIR)/build/results
 
 CONVERT := $(BIN)/python -m nbconvert --log-level=WARN --TemplateExporter.extra_template_basedirs=tools
 
-.PHONY: help set-up lab test run worker refresh decide report site workshop bench lint lock address
+.PHONY: help set-up lab test run worker refresh decide targets report site workshop bench lint lock address
 .SILENT:
 
 help: ## list these commands
@@ -39,12 +39,16 @@ worker: set-up ## lend this machine to a cluster (CLUSTER=tcp://host:8786)
 	PYTHONPATH=tools $(BIN)/dask worker "$$CLUSTER" --nthreads 1 --resources place=1 --no-dashboard
 
 refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4", RUNS=6)
-	WORDS="$$NOTEBOOKS" XLA_RESULTS="$$PWD/results" \
+	WORDS="$$NOTEBOOKS" XLA_RESULTS="$$PWD/results" XLA_RECORD="$$PWD/xla_helpers/data/targets" \
 	  $(BIN)/python tools/run.py --in-place --runs "$${RUNS:-1}"
 	$(BIN)/python tools/overview.py
 
 decide: set-up ## does XLA pay for a model? (MODEL=my_model.py:make PARAMS="--calls 500")
 	WORDS="$$PARAMS" $(BIN)/python tools/decide.py "$$MODEL"
+
+# A minute and a half: each program is compiled twice for each card.
+targets: set-up ## compile for GPUs that are not there, for the table of docs/gpu.md
+	$(BIN)/python tools/targets.py
 
 report: set-up ## one page: this machine beside others (RESULTS="here there")
 	$(BIN)/python tools/run.py report

@@ -113,7 +113,7 @@ def test_a_decision_is_a_page_and_an_exit_code(tmp_path, monkeypatch, capsys):
     assert TOOL["main"](words) == 0
     progress, *compiled, verdict, where = capsys.readouterr().out.splitlines()
     assert progress.startswith("process 1 of 1") and verdict.startswith("graph: XLA is ")
-    check_compiled(compiled)
+    check_compiled([x for x in compiled if not x.startswith("process 1 of 1")])
     assert where == "open build/decide/mine_for_a_test-make.html"
     shown = page.read_text(encoding="utf-8")
     assert "Does XLA pay for mine_for_a_test.py:make?" in shown and "float32[3, 4]" in shown
@@ -129,8 +129,8 @@ def check_compiled(lines):
         (line,) = lines
         assert line.startswith("Not compiled for GPUs: ") and "pip install" in line
         return
-    wait, *titles = lines
-    assert wait.startswith("compiling for T4, A100, H100: ")
+    waits, titles = lines[:-3], lines[-3:]  # there is more than one where it takes long
+    assert waits and all(x.startswith("compiling for T4, A100, H100: ") for x in waits)
     for card, title in zip(["T4", "A100", "H100"], titles, strict=True):
         assert title.startswith(f"{card}: 1 operation traced, 1 launch a call; 96 B of memory")
 
@@ -139,25 +139,27 @@ def test_a_card_is_named_and_what_the_card_chooses_is_a_range(monkeypatch):
     def compiled(model, target):
         launch = xh.Launch("exp", ("exp",), None, None, "kCustomKernel", chosen=True)
         (card,) = (one for one in xh.targets().cards if one.name == target[0])
-        memory = xh.Memory(10**12, 0, 0, 0)
+        memory, less = xh.Memory(10**12, 0, 0, 0), xh.Memory(10**9, 10**9, 0, 10**9)
         few, many = (launch,), (launch, replace(launch, inside="while"), launch)
-        return (xh.TargetProgram(card, few, many, memory, "XLA", 9, None),)
+        return (xh.TargetProgram(card, few, many, memory, less, "XLA", 9, None),)
 
     monkeypatch.setattr(xh, "compile_file", compiled)
     programs, why = TOOL["compiled_for"]("mine.py:make", ["B200"])
     page = TOOL["written"](decision(FAST), "mine.py:make", programs, why)
-    assert "<td>B200</td>\n<td>1 to 2</td>\n<td>not counted</td>\n<td>1 TB: does not fit" in page
+    assert "<td>B200</td>\n<td>1 to 2</td>\n<td>not counted</td>" in page
+    assert "<td>1 GB to 1 TB of 192 GB: does not fit" in page
     assert not why and page.index("Compiled for, not run") > page.index("Other plans")
 
 
-@pytest.mark.parametrize("error", [ValueError("XLA does not take it"), ImportError("install it")])
-def test_why_nothing_was_compiled_stands_on_the_page(error, monkeypatch):
+def test_why_nothing_was_compiled_stands_on_the_page(monkeypatch):
     def fails(model):
-        raise error
+        raise ValueError("XLA does not take it")
 
     monkeypatch.setattr(xh, "compile_file", fails)
     programs, why = TOOL["compiled_for"]("mine.py:make", None)
-    assert str(error) in TOOL["written"](decision(FAST), "mine.py:make", programs, why)
+    assert "GPUs: XLA does not take it" in TOOL["written"](
+        decision(FAST), "mine.py:make", programs, why
+    )
 
 
 @pytest.mark.parametrize(

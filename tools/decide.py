@@ -87,7 +87,7 @@ def compiled_for(model, target):
     """The programs for GPUs that are not there, and why there are none, or ""."""
     try:
         return xh.compile_file(model, **({"target": target} if target else {})), ""
-    except (ImportError, ValueError) as error:
+    except ValueError as error:
         return (), f"Not compiled for GPUs: {error}"
 
 

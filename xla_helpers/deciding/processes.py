@@ -13,7 +13,7 @@ import msgspec
 
 from ..errors import check_number, headline
 from ..instruments.processes import ProcessError, run_in_process
-from ..instruments.target_programs import MISSING, TargetProgram, packages_folder
+from ..instruments.target_programs import TargetProgram
 from ..ratios import ENOUGH
 from ..tables import abbreviate
 from .costs import ProcessResult
@@ -102,12 +102,10 @@ def compile_file(model: str, *, target=CARDS) -> tuple[TargetProgram, ...]:
         A `TargetProgram` for each, without the texts of the programs.
 
     Raises:
-        ImportError: Where the compiler is not installed.
-        ValueError: For what XLA refuses, and where the process ends early.
+        ValueError: Where the compiler is missing, for what XLA refuses, and where the process ends
+            early.
     """
     file, name = _parts_of(model)
-    if packages_folder() is None:
-        raise ImportError(MISSING)
     start, who = time.perf_counter(), f"compiling for {', '.join(target)}"
     said = _in_child(file, name, {"target": list(target)}, who, COMPILE)
     print(f"{who}: {time.perf_counter() - start:.0f} s", flush=True)

@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import math
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -25,7 +27,8 @@ from .targets import Target, target_named
 
 COMPILER = Path(__file__).with_name("target_compiler.py")
 RECORDED = Path(__file__).parents[1] / "data/targets"
-LONGEST_TEXT = 200_000  # characters of a program that is recorded
+VARYING = re.compile(r'@[\w.]+|dense<"0x[0-9A-F]+">')  # names, with numbers, and constants
+LONGEST_TEXT = 20_000  # characters of a program that is recorded
 MOST_ROWS = 20
 
 MISSING = (
@@ -64,7 +67,8 @@ class TargetProgram(Table):
         target: The GPU.
         launches: What it starts in a call, where Triton's kernels do the products.
         with_libraries: The same where libraries do all products. The card chooses, one by one.
-        memory: What it needs of the card.
+        memory: What it needs of the card, where Triton's kernels do the products.
+        memory_with_libraries: The same where libraries do all products.
         compiler: The compiler, with its version.
         traced: How many operations the graph has as it was traced.
         traced_bytes: What these read and write, one by one; None where a shape is unknown.
@@ -78,6 +82,7 @@ class TargetProgram(Table):
     launches: tuple[Launch, ...]
     with_libraries: tuple[Launch, ...]
     memory: Memory
+    memory_with_libraries: Memory
     compiler: str
     traced: int
     traced_bytes: int | None
@@ -101,9 +106,21 @@ class TargetProgram(Table):
         return sum(bool(one.inside) for one in self.launches)
 
     @property
+    def memory_range(self) -> tuple[int, int]:
+        """The least and the most bytes that it needs of the card, by what the card chooses."""
+        totals = self.memory.total, self.memory_with_libraries.total
+        return min(totals), max(totals)
+
+    @property
+    def memory_in_words(self) -> str:
+        """These with a unit, such as "59 GB to 98.3 GB"."""
+        least, most = (format_si(size, "B") for size in self.memory_range)
+        return least if least == most else f"{least} to {most}"
+
+    @property
     def fits(self) -> bool:
-        """Whether the card has that much memory."""
-        return self.memory.total <= self.target.memory
+        """Whether the card has that much memory, whatever it chooses."""
+        return self.memory_range[1] <= self.target.memory
 
     @property
     def bytes(self) -> int | None:
@@ -136,16 +153,17 @@ class TargetProgram(Table):
         if self.inside:
             count += f", {self.inside:,} more in rounds of loops or in branches"
         on = self.target.name if self.partitions == 1 else f"{self.partitions} x {self.target.name}"
-        needs, has = (format_si(x, "B") for x in (self.memory.total, self.target.memory))
-        traced = pluralize(self.traced, "operation")
-        return f"{on}: {traced} traced, {count}; {needs} of memory, of {has}. Compiled, not run."
+        traced, has = pluralize(self.traced, "operation"), format_si(self.target.memory, "B")
+        memory = f"{self.memory_in_words} of memory, of {has}"
+        return f"{on}: {traced} traced, {count}; {memory}. Compiled, not run."
 
     def _notes(self):
         found = f"Compiled by {self.compiler}, for {self.target.device}."
         yield f"{found} Recorded on {self.recorded}." if self.recorded else found
         if not self.fits:
-            times = self.memory.total / self.target.memory
-            yield f"It does not fit: it needs {times:.2g} times that."
+            least, most = (size / self.target.memory for size in self.memory_range)
+            where = " where libraries do the products" if least <= 1 else ""
+            yield f"It does not fit{where}: it needs {most:.2g} times that."
         if any(one.chosen for one in self.launches):
             yield "Chosen: the card tries several kernels when the program is made, and takes one."
         if len(self.launches) > MOST_ROWS:
@@ -175,7 +193,7 @@ def compile_for(
     Args:
         fn: A function, a `tf.function`, or what `tf.saved_model.load` returned; it is compiled
             whether or not it has ``jit_compile=True``.
-        args: Its positional arguments, a tuple.
+        args: Its positional arguments, a tuple; for a tensor, a `tf.TensorSpec` is enough.
         kwargs: Its keyword arguments.
         target: The name of a GPU that `targets` lists, or several names.
         partitions: How many such GPUs share the call, which says how by `xla_sharding.split`.
@@ -204,6 +222,9 @@ def compile_for(
 def _compile(call, wanted, partitions, timeout):
     call = as_compiled(call)
     module = stablehlo_of(call)
+    split = max((math.prod(one.parts) for one in module.arguments), default=1)
+    if split > partitions:
+        raise ValueError(f"{call.name} splits an argument into {split}: give partitions={split}")
     paths = [RECORDED / f"{_digest(module, one, partitions)}.json" for one in wanted]
     packages = packages_folder()
     if packages is None:
@@ -250,12 +271,17 @@ def _compiled(module, wanted, partitions, packages, timeout):
 def _parts_in(folder, target, packages):
     """What the compiler wrote about a target, as fields of a `TargetProgram`."""
     triton, libraries = folder / "triton", folder / "libraries"
+    memory, other = (
+        Memory(**json.loads((one / "memory.json").read_text("utf-8")))
+        for one in (triton, libraries)
+    )
     (jax,) = (x.version for x in metadata.distributions(path=[str(packages)]) if x.name == "jax")
     return {
         "target": target,
         "launches": launches_in(triton),
         "with_libraries": launches_in(libraries),
-        "memory": Memory(**json.loads((triton / "memory.json").read_text("utf-8"))),
+        "memory": memory,
+        "memory_with_libraries": other,
         "compiler": f"XLA in JAX {jax}",
         "hlo": (triton / "module.txt").read_text("utf-8"),
         "ptx": "".join(path.read_text("utf-8") for path in sorted(triton.glob("*.ptx"))),
@@ -264,7 +290,7 @@ def _parts_in(folder, target, packages):
 
 def _digest(module: Module, target: Target, partitions: int) -> str:
     """A name for a program on a target, the same on every machine."""
-    text = module.text[module.text.index("attributes") :]  # before it, a number of the trace
+    text = VARYING.sub("", module.text)
     whole = f"{target.name} {partitions} {text}"
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 

@@ -111,9 +111,10 @@ def test_a_decision_is_a_page_and_an_exit_code(tmp_path, monkeypatch, capsys):
     words = ["mine_for_a_test.py:make", "--runs", "1", "--calls", "1"]
     page = ROOT / "build/decide/mine_for_a_test-make.html"
     assert TOOL["main"](words) == 0
-    progress, *compiled, verdict, where = capsys.readouterr().out.splitlines()
-    assert progress.startswith("process 1 of 1") and verdict.startswith("graph: XLA is ")
-    check_compiled([x for x in compiled if not x.startswith("process 1 of 1")])
+    progress, *compiled, where = capsys.readouterr().out.splitlines()
+    (verdict,) = (x for x in compiled if x.startswith("graph: XLA is "))
+    assert progress.startswith("process 1 of 1")
+    check_compiled([x for x in compiled if x != verdict and not x.startswith("process 1 of 1")])
     assert where == "open build/decide/mine_for_a_test-make.html"
     shown = page.read_text(encoding="utf-8")
     assert "Does XLA pay for mine_for_a_test.py:make?" in shown and "float32[3, 4]" in shown
@@ -132,7 +133,8 @@ def check_compiled(lines):
     waits, titles = lines[:-3], lines[-3:]  # there is more than one where it takes long
     assert waits and all(x.startswith("compiling for T4, A100, H100: ") for x in waits)
     for card, title in zip(["T4", "A100", "H100"], titles, strict=True):
-        assert title.startswith(f"{card}: 1 operation traced, 1 launch a call; 96 B of memory")
+        assert title.startswith(f"{card}: 1 operation traced, 1 launch a call; 96 B of memory, of ")
+        assert title.endswith(" GB: fits. Compiled, not run.")
 
 
 def test_a_card_is_named_and_what_the_card_chooses_is_a_range(monkeypatch):
@@ -146,9 +148,17 @@ def test_a_card_is_named_and_what_the_card_chooses_is_a_range(monkeypatch):
     monkeypatch.setattr(xh, "compile_file", compiled)
     programs, why = TOOL["compiled_for"]("mine.py:make", ["B200"])
     page = TOOL["written"](decision(FAST), "mine.py:make", programs, why)
-    assert "<td>B200</td>\n<td>1 to 2</td>\n<td>not counted</td>" in page
+    assert "<td>B200</td>\n<td>1 to 2</td>\n" in page and "bytes moved" not in page
     assert "<td>1 GB to 1 TB of 192 GB: does not fit" in page
     assert not why and page.index("Compiled for, not run") > page.index("Other plans")
+
+
+def test_a_gpu_can_be_asked_alone(tmp_path, capfd):
+    (tmp_path / "mine.py").write_text(MODEL.replace("np.ones([3, 4]", "tf.TensorSpec([3, 4]"))
+    code = TOOL["main"]([f"{tmp_path}/mine.py:make", "--compile-only", "--target", "h200"])
+    said = capfd.readouterr().out.splitlines()
+    assert code == (0 if sys.platform == "linux" else 1)
+    assert code or said[-1].startswith("H200: 1 operation traced, 1 launch a call; 96 B")
 
 
 def test_why_nothing_was_compiled_stands_on_the_page(monkeypatch):
@@ -168,7 +178,7 @@ def test_why_nothing_was_compiled_stands_on_the_page(monkeypatch):
         (["missing.py:make"], 2, "no file for 'missing.py:make'"),
         (["mine.py:make", "--calls", "many"], 2, "--calls"),
         (["mine.py:make", "--expcet", "XLA"], 2, "--expcet"),
-        (["mine.py:make", "--target", "H3000"], 2, "'T4', 'A100', 'H100', 'H200', 'B200'"),
+        (["mine.py:make", "--target", "H3000"], 2, "T4', 'A100', 'H100', 'H200', 'B200'"),
         (["mine.py:make", "--runs", "3"], 1, "1, or at least 6"),
         (["mine.py:other"], 1, "other"),
     ],

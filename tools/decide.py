@@ -47,8 +47,12 @@ def new_parser():
     same = "the calls to come are the examples, again and again; or new shapes keep coming"
     top.add_argument("--repeats", action=argparse.BooleanOptionalAction, help=same)
     cards = [card.name for card in xh.targets().cards]
-    compiled = "a GPU to compile for besides, without one; several times for several (T4 A100 H100)"
-    top.add_argument("--target", action="append", choices=cards, help=compiled)
+    compiled = "compile for this GPU, without one; may be repeated (T4, A100 and H100)"
+    top.add_argument(
+        "--target", action="append", choices=cards, type=str.upper, help=compiled, metavar="GPU"
+    )
+    only = "compile for GPUs, and race nothing: an example may be a tf.TensorSpec"
+    top.add_argument("--compile-only", action="store_true", help=only)
     top.add_argument("--expect", choices=["graph", "XLA"], help="end with 1 for another verdict")
     return top
 
@@ -60,11 +64,17 @@ def main(words):
         options = vars(top.parse_args([*shlex.split(os.environ.get("WORDS", "")), *words]))
     except ValueError as error:  # a quotation that does not end
         top.error(str(error))
-    model, expect, target = (options.pop(name) for name in ("model", "expect", "target"))
+    model, expect, target, only_compiled = (
+        options.pop(name) for name in ("model", "expect", "target", "compile_only")
+    )
     file, _, function = model.rpartition(":")
     if not Path(file).is_file():
         is_file = not file and Path(function).is_file()
         top.error(f"no {'function' if is_file else 'file'} for {model!r}; write my_model.py:make")
+    if only_compiled:
+        programs, why = compiled_for(model, target)
+        print(*(program.title for program in programs), *([why] if why else []), sep="\n")
+        return 1 if why else 0
     page = ROOT / "build" / "decide" / f"{Path(file).stem}-{function}.html"
     page.unlink(missing_ok=True)
     try:
@@ -78,8 +88,9 @@ def main(words):
     page.write_text(
         written(decision, f"{Path(file).name}:{function}", programs, why), encoding="utf-8"
     )
+    print(decision.verdict)
     print(*(program.title for program in programs), *([why] if why else []), sep="\n")
-    print(decision.verdict, f"open {page.relative_to(ROOT)}", sep="\n")
+    print(f"open {page.relative_to(ROOT)}")
     return code_of(decision, expect)
 
 

@@ -91,25 +91,27 @@ def decide_file(model: str, *, runs: int = ENOUGH, **options) -> Decision:
     return Decision((one, *others), **said["plan"])
 
 
-def compile_file(model: str, *, target=CARDS) -> tuple[TargetProgram, ...]:
+def compile_file(model: str, *, target=CARDS) -> TargetProgram | tuple[TargetProgram, ...]:
     """Compile a model in a file, with its first example call, for GPUs that are not there.
 
     Args:
         model: File and function, as for `decide_file`.
-        target: Names of GPUs that `targets` lists.
+        target: The name of a GPU that `targets` lists, or several names.
 
     Returns:
-        A `TargetProgram` for each, without the texts of the programs.
+        A `TargetProgram`, or, for several names, one for each; without the texts of the programs.
 
     Raises:
         ValueError: Where the compiler is missing, for what XLA refuses, and where the process ends
             early.
     """
     file, name = _parts_of(model)
-    start, who = time.perf_counter(), f"compiling for {', '.join(target)}"
-    said = _in_child(file, name, {"target": list(target)}, who, COMPILE)
+    names = [target] if isinstance(target, str) else list(target)
+    start, who = time.perf_counter(), f"compiling for {', '.join(names)}"
+    said = _in_child(file, name, {"target": names}, who, COMPILE)
     print(f"{who}: {time.perf_counter() - start:.0f} s", flush=True)
-    return msgspec.convert(said["programs"], tuple[TargetProgram, ...])
+    found = msgspec.convert(said["programs"], tuple[TargetProgram, ...])
+    return found[0] if isinstance(target, str) else found
 
 
 def _given(objections):

@@ -228,7 +228,7 @@ class Decision(Table):
             first = self.findings[0]
             if first.costs["XLA"].fast > first.costs["graph"].call:
                 notes.append(see("slower-when-compiled"))
-            elif self.gains["XLA"].high < 1:
+            elif self.gains["XLA"].high < 1 and first.costs["XLA"].new > 1:
                 notes.append(see("it-compiles-again-for-each-length"))
         return list(dict.fromkeys([*notes, *(x for found in self.findings for x in found.notes)]))
 

@@ -32,6 +32,8 @@ several times, or are done by a library."""
 class Launch(Kernel):
     """A kernel, a call of a library, or a copy, which a program starts on the GPU.
 
+    A call of a library may start several kernels.
+
     Bytes are those of element-wise work, reductions and copies, each array read and written once;
     None for what a library does, for parts of arrays, and for what the card chooses.
 

@@ -7,6 +7,7 @@ from .. import internals
 from ..calls import Call
 from ..errors import UNSUPPORTED, headline
 from ..modes import modes_of
+from .operations import unsupported_in
 
 MAIN = re.compile(r"func\.func (?:public )?@main\((.*)\) -> (.*) \{$", re.MULTILINE)
 TENSOR = re.compile(r"tensor<((?:\d+x)*)(\w+(?:<\w+>)?)(,[^>]*)?>")
@@ -50,11 +51,34 @@ class Module:
 
 def as_compiled(call: Call) -> Call:
     """The call of a function that has ``jit_compile=True``, with tensors and all defaults."""
-    call = call.with_tensors()
+    call = _of_specs_alone(call.with_tensors())
     if not call.is_compiled:
         compiled = modes_of(call.python, **internals.options_of(call.fn))["XLA"]
         call = Call(compiled, call.args, call.kwargs)
     return call.with_defaults()
+
+
+def _of_specs_alone(call):
+    """The call with every `tf.TensorSpec` as an argument of its own, and all else in its function.
+
+    TensorFlow gives the program of a call that has tensors alone, or specs alone.
+    """
+    import tensorflow as tf
+
+    given = call.args, call.kwargs
+    leaves = tf.nest.flatten(given)
+    specs = [leaf for leaf in leaves if isinstance(leaf, tf.TensorSpec)]
+    if not specs:
+        return call
+
+    def of_specs(*tensors):
+        left = iter(tensors)
+        filled = [next(left) if isinstance(x, tf.TensorSpec) else x for x in leaves]
+        args, kwargs = tf.nest.pack_sequence_as(given, filled)
+        return call.python(*args, **kwargs)
+
+    of_specs.__name__ = call.name
+    return Call(of_specs, specs)
 
 
 def stablehlo_of(call: Call) -> Module:
@@ -75,12 +99,13 @@ def stablehlo_of(call: Call) -> Module:
     except Exception as error:
         if isinstance(error, TypeError) and not UNSUPPORTED.search(str(error)):
             raise
-        _, _, why = headline(error).partition(": ")
-        raise ValueError(f"XLA does not take {call.name}: {why}") from error
+        refused = [f"{one}: {one.fix}" for one in unsupported_in([], error, {})]
+        why = "; ".join(refused) or headline(error).partition(": ")[2]
+        raise ValueError(f"XLA does not take `{call.name}`: {why}") from error
     text = PLACES.sub("", COPY.sub(r"stablehlo.convert \1 :", text))
     found = MAIN.search(text)
     if found is None or "tensor<?" in text:
-        raise ValueError(f"{call.name} has shapes that are known only while it runs")
+        raise ValueError(f"`{call.name}` has shapes that are known only while it runs")
     arguments = map(_array, re.split(r", (?=%arg\d)", found[1]) if found[1] else ())
     results = (_array(one[0]) for one in TENSOR.finditer(found[2]))
     donated = map(int, DONATED.findall(text))

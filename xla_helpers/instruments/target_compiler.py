@@ -18,6 +18,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceShardin
 
 SPECIAL = {"i1": "bool", "complex<f32>": "complex64", "complex<f64>": "complex128"}
 KINDS = {"bf": "bfloat", "ui": "uint", "f8": "float8_", "f": "float", "i": "int"}
+TRITON = "__triton_"  # in the settings of what Triton compiles
 STABLEHLO = "1.10.0"  # the release that the text is written in: older than both compilers
 
 
@@ -54,7 +55,8 @@ def placed(array, devices):
 
 
 def compile_into(folder, lowered, with_triton):
-    """Compile, and write what came out into a folder."""
+    """Compile, write what came out into a folder, and return the optimized HLO."""
+    folder.mkdir(parents=True)
     options = {
         "xla_gpu_enable_triton_gemm": with_triton,
         "xla_dump_to": str(folder),
@@ -63,7 +65,8 @@ def compile_into(folder, lowered, with_triton):
     compiled = lowered.compile(compiler_options=options)
     (module,) = compiled.runtime_executable().hlo_modules()
     (folder / "module.pb").write_bytes(module.as_serialized_hlo_module_proto())
-    (folder / "module.txt").write_text(compiled.as_text(), encoding="utf-8")
+    text = compiled.as_text()
+    (folder / "module.txt").write_text(text, encoding="utf-8")
     memory = compiled.memory_analysis()
     sizes = {
         "arguments": memory.argument_size_in_bytes,
@@ -72,6 +75,7 @@ def compile_into(folder, lowered, with_triton):
         "aliased": memory.alias_size_in_bytes,
     }
     (folder / "memory.json").write_text(json.dumps(sizes), encoding="utf-8")
+    return text
 
 
 def main(folder):
@@ -92,10 +96,8 @@ def main(folder):
         results = None if specs else SingleDeviceSharding(topology.devices[0])
         function = jax.jit(call, donate_argnums=job["donated"], out_shardings=results)
         lowered = function.trace(*specs).lower(lowering_platforms=("cuda",))
-        for with_triton in (True, False):
-            place = folder / name / ("triton" if with_triton else "libraries")
-            place.mkdir(parents=True)
-            compile_into(place, lowered, with_triton)
+        if TRITON in compile_into(folder / name / "triton", lowered, True):
+            compile_into(folder / name / "libraries", lowered, False)
 
 
 if __name__ == "__main__":

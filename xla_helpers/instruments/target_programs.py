@@ -65,10 +65,10 @@ class TargetProgram(Table):
 
     Attributes:
         target: The GPU.
-        launches: What it starts in a call, where Triton's kernels do the products.
-        with_libraries: The same where libraries do all products. The card chooses, one by one.
-        memory: What it needs of the card, where Triton's kernels do the products.
-        memory_with_libraries: The same where libraries do all products.
+        launches: What it starts in a call, if Triton's kernels do all products.
+        with_libraries: The same if libraries do all products. The card chooses, one by one.
+        memory: What it needs of the card, if Triton's kernels do all products.
+        memory_with_libraries: The same if libraries do all products.
         compiler: The compiler, with its version.
         traced: How many operations the graph has as it was traced.
         traced_bytes: What these read and write, one by one; None where a shape is unknown.
@@ -150,11 +150,15 @@ class TargetProgram(Table):
         fewest, most = self.launch_range
         count = pluralize(most, "launch")
         count = f"{count if fewest == most else f'{fewest:,} to {count}'} a call"
+        if chosen := sum(one.chosen for one in self.launches):
+            count += f" ({chosen:,} chosen on the card)"
         if self.inside:
             count += f", {self.inside:,} more in rounds of loops or in branches"
         on = self.target.name if self.partitions == 1 else f"{self.partitions} x {self.target.name}"
         traced, has = pluralize(self.traced, "operation"), format_si(self.target.memory, "B")
         memory = f"{self.memory_in_words} of memory, of {has}"
+        may = "may" if self.memory_range[0] <= self.target.memory else "does"
+        memory += ": fits" if self.fits else f": {may} not fit"
         return f"{on}: {traced} traced, {count}; {memory}. Compiled, not run."
 
     def _notes(self):
@@ -271,6 +275,7 @@ def _compiled(module, wanted, partitions, packages, timeout):
 def _parts_in(folder, target, packages):
     """What the compiler wrote about a target, as fields of a `TargetProgram`."""
     triton, libraries = folder / "triton", folder / "libraries"
+    libraries = libraries if libraries.exists() else triton  # there is nothing to choose
     memory, other = (
         Memory(**json.loads((one / "memory.json").read_text("utf-8")))
         for one in (triton, libraries)

@@ -44,6 +44,15 @@ def test_a_graph_keeps_its_options_and_a_default_its_value(tf):
     assert module_of(fixed, (tf.ones([4]),)).arguments == (Array((4,), "f32"),)
 
 
+def test_a_spec_stands_for_a_tensor_anywhere(tf):
+    def mix(pair, scale, *, shift):
+        return pair["a"] * pair["b"] * scale + shift
+
+    spec = tf.TensorSpec([3])
+    given = Call(mix, ({"a": spec, "b": tf.ones([3])}, 2.0), {"shift": spec})
+    assert stablehlo_of(as_compiled(given)).arguments[:2] == (Array((3,), "f32"),) * 2
+
+
 def test_marks_of_a_split_are_read(tf):
     from tensorflow.python.compiler.xla.experimental import xla_sharding
 
@@ -57,7 +66,7 @@ def test_marks_of_a_split_are_read(tf):
 @pytest.mark.parametrize(
     ("fn", "why"),
     [
-        (lambda tf, x: tf.strings.as_string(x), "unsupported AsString"),
+        (lambda tf, x: tf.strings.as_string(x), "AsString: leave text outside, and pass numbers"),
         (lambda tf, x: tf.where(x > 0), "shapes that are known only while it runs"),
     ],
 )

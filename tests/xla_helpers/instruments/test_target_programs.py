@@ -158,6 +158,7 @@ def test_a_program_that_is_too_large_is_compiled_and_said_to_be(tf):
         lambda x, y: x * y, (tf.ones([100_000, 1]), tf.ones([1, 100_000])), target="T4"
     )
     assert not program.fits and "does not fit: it needs 2.5 times" in str(program)
+    assert program.title.endswith("of 15.8 GB: does not fit. Compiled, not run.")
 
 
 @on_linux
@@ -178,7 +179,7 @@ def test_what_is_computed_again_to_save_memory_depends_on_who_does_the_products(
     assert least < program.target.memory < most and not program.fits
     assert any(".remat" in launch.name for launch in program.launches)
     assert not any(".remat" in launch.name for launch in program.with_libraries)
-    assert "59 GB to 98.3 GB of memory" in program.title
+    assert "59 GB to 98.3 GB of memory, of 84.9 GB: may not fit. Comp" in program.title
     assert "does not fit where libraries do the products" in str(program)
 
 

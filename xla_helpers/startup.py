@@ -1,11 +1,14 @@
 """What comes before TensorFlow's import: its log goes to a file, and its switches are set."""
 
 import atexit
+import gc
+import importlib.util
 import logging
 import os
 import sys
 import tempfile
 from contextlib import suppress
+from functools import partial
 
 from .instruments.logs import log_path, log_to
 from .memory import pin_malloc
@@ -25,7 +28,7 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     an array and 64 MiB for giving memory back, so that what a process did before does not change
     what a large array costs. On a GPU this process and its children take memory as they need it, so
     that they can share the device. Keras runs on TensorFlow from here on, whatever KERAS_BACKEND
-    says.
+    says. Python's garbage collector leaves out what the import makes.
 
     Args:
         keras: 3 for code in which `tf.keras` must be Keras 3, whatever TF_USE_LEGACY_KERAS says;
@@ -49,6 +52,7 @@ def prepare_tensorflow(keras: int | None = None) -> str:
         os.environ.pop("TF_USE_LEGACY_KERAS", None)  # which makes `tf.keras` the older Keras 2
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     pin_malloc()
+    sys.meta_path.insert(0, _Uncollected())
     # The switch makes TensorFlow log the name and the seconds of each compilation.
     switches = filter(None, [os.environ.get("TF_CPP_VMODULE"), "service=1,device_compiler=1"])
     os.environ |= {"TF_CPP_VMODULE": ",".join(switches), "TF_CPP_MIN_LOG_LEVEL": "0"}
@@ -59,6 +63,36 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     atexit.register(os.unlink, path)
     log_to(path)
     return path
+
+
+class _Uncollected:
+    """Finds TensorFlow as Python does, and keeps the garbage collector from what its import makes.
+
+    That stays until the process ends, and the collector would go over it while it grows, with each
+    full collection, and at the end: more than a second of processor time in all.
+    """
+
+    def find_spec(self, name, path=None, target=None):
+        """Called by Python before it looks for a module."""
+        if name != "tensorflow":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            run = spec.loader.exec_module
+            spec.loader.exec_module = partial(_run_uncollected, run)  # type: ignore[method-assign]
+        return spec
+
+
+def _run_uncollected(run, module):
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        run(module)
+    finally:
+        gc.freeze()  # what is there now is garbage for nobody
+        if was_on:
+            gc.enable()
 
 
 def _keep_python_stderr():

@@ -37,6 +37,21 @@ def test_switches_of_the_reader_are_kept():
     assert switches[::2] == ["xla_launch_util=2,service=1,device_compiler=1", "false"]
 
 
+@pytest.mark.parametrize("is_on", [True, False])
+def test_the_collector_leaves_out_what_the_import_makes_and_is_as_before(is_on):
+    code = f"""
+import gc
+import xla_helpers as xh
+xh.prepare_tensorflow()
+{"" if is_on else "gc.disable()"}
+before = gc.get_freeze_count()
+import tensorflow as tf
+assert tf.__spec__.name == "tensorflow" and tf.constant(1) == 1
+print(gc.isenabled(), gc.get_freeze_count() - before > 100_000)
+"""
+    assert xh.run_in_process(code).stdout == f"{is_on} True\n"
+
+
 @pytest.mark.parametrize("first", ["tensorflow", "keras"])
 def test_too_late_is_refused_before_anything_is_changed(first):
     code = f"""

@@ -73,7 +73,7 @@ def main(words):
         top.error(f"no {'function' if is_file else 'file'} for {model!r}; write my_model.py:make")
     if only_compiled:
         programs, why = compiled_for(model, target)
-        print(*(program.title for program in programs), *([why] if why else []), sep="\n")
+        print(in_lines(programs, why))
         return 1 if why else 0
     page = ROOT / "build" / "decide" / f"{Path(file).stem}-{function}.html"
     page.unlink(missing_ok=True)
@@ -88,9 +88,7 @@ def main(words):
     page.write_text(
         written(decision, f"{Path(file).name}:{function}", programs, why), encoding="utf-8"
     )
-    print(decision.verdict)
-    print(*(program.title for program in programs), *([why] if why else []), sep="\n")
-    print(f"open {page.relative_to(ROOT)}")
+    print(decision.verdict, in_lines(programs, why), f"open {page.relative_to(ROOT)}", sep="\n")
     return code_of(decision, expect)
 
 
@@ -100,6 +98,11 @@ def compiled_for(model, target):
         return xh.compile_file(model, **({"target": target} if target else {})), ""
     except ValueError as error:
         return (), f"Not compiled for GPUs: {error}"
+
+
+def in_lines(programs, why):
+    """A line for each program, or why there are none."""
+    return why or "\n".join(program.title for program in programs)
 
 
 def code_of(decision, expect):

@@ -143,13 +143,10 @@ def main():
 
 def cell(program):
     """The launches of a program, those that the card chooses, and its memory."""
-    fewest, most = program.launch_range
-    launches = f"{fewest}" if fewest == most else f"{fewest} to {most}"
-    chosen = sum(launch.chosen for launch in program.launches)
-    exchanges = "".join(f", {len(program.exchanges)} exchange" for _ in program.exchanges[:1])
-    choice = f" ({chosen} chosen)" if chosen else ""
+    exchanges = f", {len(program.exchanges)} exchange" if program.exchanges else ""
+    choice = f" ({program.chosen} chosen)" if program.chosen else ""
     looped = f", {program.inside} more a round" if program.inside else ""
-    return f"{launches}{choice}{looped}{exchanges}; {program.memory_in_words}"
+    return f"{program.launches_in_words}{choice}{looped}{exchanges}; {program.memory_in_words}"
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def study_in_child(file: str, name: str, options: str, log: str, asked: str = FI
         drawn = stand_in() if asked == ALIKE else None
         fn, batches, more = _made(file, name)
         asked_for = more | msgspec.json.decode(options)
-        target = asked_for.pop("target", [])
+        target = asked_for.pop("target") if asked == COMPILE else []
         plan = Plan.of(asked_for)
         said = {"calls": plan.calls, "min_speedup": plan.min_speedup, "repeats": plan.repeats}
         say(machine=describe_machine(), plan=said)

@@ -37,6 +37,7 @@ from xla_helpers.deciding.child import study_in_child
 study_in_child(*sys.argv[1:])
 """
 NO_CHOICE = STARTING, DRAWING, "graph"  # what ends there leaves nothing to choose
+ANSWERS = {ALIKE: "alike", COMPILE: "programs"}  # what is said in place of a finding
 TOLD_SECONDS = 10.0  # between two lines of progress
 DRAWN = "random numbers are drawn"  # begins why results were not compared
 
@@ -184,8 +185,8 @@ def _in_child(file, name, options, who, asked):
     stage = said.get("stage", STARTING)
     if "error" in said or (ended and stage in NO_CHOICE and "finding" not in said):
         raise ValueError(said.get("error") or f"{who} ended at {_told(stage)}: {ended}")
-    if asked in (ALIKE, COMPILE):
-        if "alike" not in said and "programs" not in said:
+    if asked in ANSWERS:
+        if ANSWERS[asked] not in said:
             raise ValueError(f"{who} ended at {_told(stage)}: {ended}")
         return said
     if "finding" not in said:

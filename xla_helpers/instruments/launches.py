@@ -1,5 +1,6 @@
 """What a program for a GPU starts there, read from the files that its compiler wrote."""
 
+import math
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,9 +119,4 @@ def _operations(instruction, computations, settings):
 
 
 def _product(text):
-    if text is None:
-        return None
-    product = 1
-    for part in text.split(","):
-        product *= int(part)
-    return product
+    return None if text is None else math.prod(map(int, text.split(",")))

@@ -101,6 +101,17 @@ class TargetProgram(Table):
         return min(counts), max(counts)
 
     @property
+    def launches_in_words(self) -> str:
+        """These, such as "2" or "192 to 193"."""
+        fewest, most = self.launch_range
+        return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+
+    @property
+    def chosen(self) -> int:
+        """Launches of which the card chooses how they are done."""
+        return sum(one.chosen for one in self.launches)
+
+    @property
     def inside(self) -> int:
         """Launches inside loops and branches: in each round, or of all branches together."""
         return sum(bool(one.inside) for one in self.launches)
@@ -147,11 +158,10 @@ class TargetProgram(Table):
     @property
     def title(self) -> str:
         """The program in one line."""
-        fewest, most = self.launch_range
-        count = pluralize(most, "launch")
-        count = f"{count if fewest == most else f'{fewest:,} to {count}'} a call"
-        if chosen := sum(one.chosen for one in self.launches):
-            count += f" ({chosen:,} chosen on the card)"
+        noun = pluralize(self.launch_range[1], "launch").partition(" ")[2]
+        count = f"{self.launches_in_words} {noun} a call"
+        if self.chosen:
+            count += f" ({self.chosen:,} chosen on the card)"
         if self.inside:
             count += f", {self.inside:,} more in rounds of loops or in branches"
         on = self.target.name if self.partitions == 1 else f"{self.partitions} x {self.target.name}"
@@ -168,7 +178,7 @@ class TargetProgram(Table):
             least, most = (size / self.target.memory for size in self.memory_range)
             where = " where libraries do the products" if least <= 1 else ""
             yield f"It does not fit{where}: it needs {most:.2g} times that."
-        if any(one.chosen for one in self.launches):
+        if self.chosen:
             yield "Chosen: the card tries several kernels when the program is made, and takes one."
         if len(self.launches) > MOST_ROWS:
             yield f"Left out here: {pluralize(len(self.launches) - MOST_ROWS, 'launch')}."
@@ -235,8 +245,9 @@ def _compile(call, wanted, partitions, timeout):
         return [_read(path) for path in paths]
     traced = traced_in(call.concrete().graph)
     counts = total_bytes(x for one in traced for x in (one.bytes_read, one.bytes_written))
+    alike = {"compiler": _compiler_in(packages), "traced": len(traced), "traced_bytes": counts}
     found = [
-        TargetProgram(**parts, traced=len(traced), traced_bytes=counts, partitions=partitions)
+        TargetProgram(**parts, **alike, partitions=partitions)
         for parts in _compiled(module, wanted, partitions, packages, timeout)
     ]
     if folder := os.environ.get("XLA_RECORD"):
@@ -269,10 +280,15 @@ def _compiled(module, wanted, partitions, packages, timeout):
         }
         code = COMPILER.read_text(encoding="utf-8")
         run_in_process(code, (str(folder),), flags=flags, timeout=timeout)
-        return [_parts_in(folder / one.name, one, packages) for one in wanted]
+        return [_parts_in(folder / one.name, one) for one in wanted]
 
 
-def _parts_in(folder, target, packages):
+def _compiler_in(packages):
+    (jax,) = (x.version for x in metadata.distributions(path=[str(packages)]) if x.name == "jax")
+    return f"XLA in JAX {jax}"
+
+
+def _parts_in(folder, target):
     """What the compiler wrote about a target, as fields of a `TargetProgram`."""
     triton, libraries = folder / "triton", folder / "libraries"
     libraries = libraries if libraries.exists() else triton  # there is nothing to choose
@@ -280,14 +296,12 @@ def _parts_in(folder, target, packages):
         Memory(**json.loads((one / "memory.json").read_text("utf-8")))
         for one in (triton, libraries)
     )
-    (jax,) = (x.version for x in metadata.distributions(path=[str(packages)]) if x.name == "jax")
     return {
         "target": target,
         "launches": launches_in(triton),
         "with_libraries": launches_in(libraries),
         "memory": memory,
         "memory_with_libraries": other,
-        "compiler": f"XLA in JAX {jax}",
         "hlo": (triton / "module.txt").read_text("utf-8"),
         "ptx": "".join(path.read_text("utf-8") for path in sorted(triton.glob("*.ptx"))),
     }

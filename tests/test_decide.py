@@ -1,12 +1,15 @@
 """`make decide`: a page about a model in a file, and an exit code."""
 
 import functools
+import json
 import runpy
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import decision_file
+import jsonschema
 import pytest
 
 import xla_helpers as xh
@@ -81,6 +84,30 @@ def test_the_reason_and_warnings_stand_on_the_first_screen():
 
 
 @pytest.mark.parametrize(
+    "made",
+    [
+        decision(FAST),
+        decision(FAST, processes=1, **UNSURE),
+        decision(None),
+        decision(xh.Cost(1e-3, 2e-3, 1e-4, 0.1, 20, 10, 10)),
+        decision(None, inconclusive="the graph runs XLA"),
+    ],
+)
+def test_a_decision_is_json_that_its_schema_describes(made):
+    found = json.loads(decision_file.in_json(made, "mine.py:make", "An answer."))
+    jsonschema.validate(found, json.loads(decision_file.schema()))
+    assert found["verdict"] == made.verdict and found["gains"].keys() == made.gains.keys()
+    assert len(found["processes"]) == len(made.findings)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(found | {"calls": "many"}, json.loads(decision_file.schema()))
+
+
+def test_the_schema_is_that_of_the_classes():
+    command = ".venv/bin/python tools/decision_file.py writes it"
+    assert decision_file.SCHEMA.read_bytes() == decision_file.schema(), command
+
+
+@pytest.mark.parametrize(
     ("made", "expect", "code"),
     [
         (decision(FAST), None, 0),
@@ -121,7 +148,11 @@ def test_a_decision_is_a_page_and_an_exit_code(tmp_path, monkeypatch, capsys):
     assert ("<td>A100</td>\n<td>1</td>\n<td>96 B</td>" in shown) == (len(compiled) > 1)
     assert TOOL["main"]([*words, "--expect", "XLA"]) == 1
     assert capsys.readouterr().err == "decide: XLA was expected\n"
+    kept = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
+    assert (kept["verdict"], kept["choice"]) == (verdict, "graph")
+    assert len(kept["compiled_for"]) == 3 * (len(compiled) > 1) or kept["not_compiled"]
     page.unlink()
+    page.with_suffix(".json").unlink()
 
 
 def check_compiled(lines):

@@ -1,4 +1,4 @@
-"""Decide whether XLA pays for a model of yours, and write one page about it into build/decide."""
+"""Decide whether XLA pays for a model of yours: one page, and the same as JSON, in build/decide."""
 
 import argparse
 import inspect
@@ -13,6 +13,7 @@ from datetime import date
 from pathlib import Path
 
 import jinja2
+from decision_file import in_json
 from markupsafe import Markup, escape
 
 import xla_helpers as xh
@@ -76,7 +77,8 @@ def main(words):
         print(in_lines(programs, why))
         return 1 if why else 0
     page = ROOT / "build" / "decide" / f"{Path(file).stem}-{function}.html"
-    page.unlink(missing_ok=True)
+    for path in (page, page.with_suffix(".json")):
+        path.unlink(missing_ok=True)
     try:
         given = {name: value for name, value in options.items() if value is not None}
         decision = xh.decide_file(model, **given)
@@ -85,9 +87,10 @@ def main(words):
         return 1
     programs, why = compiled_for(model, target)
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(
-        written(decision, f"{Path(file).name}:{function}", programs, why), encoding="utf-8"
-    )
+    name = f"{Path(file).name}:{function}"
+    page.write_text(written(decision, name, programs, why), encoding="utf-8")
+    as_json = in_json(decision, name, answer(decision)[0], programs, why)
+    page.with_suffix(".json").write_bytes(as_json)
     print(decision.verdict, in_lines(programs, why), f"open {page.relative_to(ROOT)}", sep="\n")
     return code_of(decision, expect)
 

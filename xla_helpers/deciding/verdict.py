@@ -214,7 +214,8 @@ class Decision(Table):
         is_open = not (self.choice or self.inconclusive or self.has_two_sums)
         more = " More calls may decide it." if is_open else ""
         notes = [found.why for found in self.findings if found.why and self.choice == "graph"][:1]
-        notes += [f"Asked for: {self.min_speedup:.4g}x.{more}"]
+        least = f"{self.min_speedup:.4g} times as fast as the graph"
+        notes += [f"Chosen is what is at least {least}.{more}"]
         for label, cost in self.findings[0].costs.items():
             if cost.singletons and self.repeats is not True:
                 examples = pluralize(cost.examples, "example call")

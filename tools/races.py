@@ -1,0 +1,187 @@
+"""Recorded races of several machines: in which XLA pays, in which it loses, and a picture."""
+
+import io
+import statistics
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+
+from xla_helpers.results import Result, read_results
+
+FIRST = Path(__file__).resolve().parents[1] / "notebooks/01_fuse_a_computation.ipynb"
+WIDEST = 2.0  # the highest ratio over the lowest: what is wider was not measured
+SHORT = {  # the name of a record to the row of a picture
+    "shipped-writer": "Text from a SavedModel, tiny GPT-2",
+    "generate": "Text by Transformers, tiny GPT-2",
+    "keras-hub": "Text by KerasHub, tiny GPT-2",
+    "many-steps": "64 training steps in one call",
+    "generate-real-size": "Text, 124 million weights",
+    "generate-fixed": "Text, 124 million, mended graph",
+    "dense-model": "Small Dense model",
+    "gradient-step": "Gradient of eight layers",
+    "auto-clustering": "Model with NumPy, clustered",
+    "shifted-model": "EfficientNetV2-S, layers rewritten",
+    "language-gradients": "Tiny GPT-2, loss and gradients",
+    "your-machine": "One line, 1024 x 1024 numbers",
+    "fused-sum": "One line, 4096 x 4096 numbers",
+    "keras-predict": "Keras predict",
+    "training-step": "Training step, 32 small images",
+    "attention": "Attention",
+    "shifted-layer": "One depthwise layer, rewritten",
+    "five-modes-efficientnetv2-s": "EfficientNetV2-S, one image",
+    "depthwise-layer": "One depthwise layer",
+}
+PAYS, LOSES = "XLA pays on each machine", "XLA loses on each machine"
+UNCLEAR = "It depends on the machine, or no difference is seen"
+GROUPS = PAYS, UNCLEAR, LOSES
+FONTS = "'DejaVu Sans', Verdana, Arial, sans-serif"  # the first that a reader has
+LOOKS = {  # of a page: the colours of text, of lines, and of each group
+    "light": ("#1F2328", "#D0D7DE", {PAYS: "#2B7A66", UNCLEAR: "#656D76", LOSES: "#BC4C00"}),
+    "dark": ("#E6EDF3", "#3D444D", {PAYS: "#5CC2A6", UNCLEAR: "#9DA7B3", LOSES: "#FF9A62"}),
+}
+
+
+@dataclass(frozen=True)
+class Race:
+    """What machines found for one race, the first machine's result first."""
+
+    results: tuple[Result, ...]
+
+    @property
+    def name(self) -> str:
+        return self.results[0].name
+
+    @property
+    def row(self) -> str:
+        return SHORT.get(self.name, self.results[0].what)
+
+    @property
+    def ratios(self) -> list[float]:
+        return [result.ratio.value for result in self.results]
+
+    @property
+    def group(self) -> str:
+        """XLA pays, or loses, where each machine says so beyond its interval."""
+        clear = all(result.ratio.significant for result in self.results)
+        if clear and min(self.ratios) > 1:
+            return PAYS
+        return LOSES if clear and max(self.ratios) < 1 else UNCLEAR
+
+    @property
+    def words(self) -> str:
+        """From the lowest to the highest ratio, such as ``3.86 to 6.35x faster``."""
+        low, high = min(self.ratios), max(self.ratios)
+        if low < 1 < high:
+            return f"{times(low)} to {times(high)}"
+        if high <= 1:
+            low, high = 1 / high, 1 / low
+        ends = dict.fromkeys([number(low), number(high)])
+        return f"{' to '.join(ends)}x {'faster' if max(self.ratios) > 1 else 'slower'}"
+
+
+def machines(folder):
+    """The results of each machine, first those of the one that the notebooks' outputs name."""
+    groups = {}
+    for result in filter(keeps_the_standard, read_results(folder)[0]):
+        groups.setdefault(result.title, []).append(result)
+    outputs = FIRST.read_text(encoding="utf-8")
+
+    def shown_and_most(title):
+        return title in outputs, sum(len(result.runs) for result in groups[title])
+
+    return [groups[title] for title in sorted(groups, key=shown_and_most, reverse=True)]
+
+
+def keeps_the_standard(result):
+    """A rival with a name, two rows that ran what they say, and a range that says something."""
+    ratio = result.ratio
+    return ratio and result.as_labelled and ratio.has_interval and ratio.high < WIDEST * ratio.low
+
+
+def in_order(machines):
+    """The races of machines, each a list of results: XLA pays first, the highest ratio first."""
+    by_race = {}
+    for result in (result for results in machines for result in results):
+        by_race.setdefault(result.about, []).append(result)
+    races = [Race(tuple(found)) for found in by_race.values()]
+    return sorted(races, key=lambda x: (GROUPS.index(x.group), -statistics.median(x.ratios)))
+
+
+def times(ratio):
+    return f"{number(max(ratio, 1 / ratio))}x {'faster' if ratio >= 1 else 'slower'}"
+
+
+def number(value):
+    """Two decimals below ten, one above."""
+    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}"
+
+
+def drawn(races, title, look="light", *, grouped=False):
+    """SVG: a row for each race, a dot for each machine, a band from the lowest to the highest."""
+    text, line, colours = LOOKS[look]
+    style = {"svg.fonttype": "none", "svg.hashsalt": "xla", "font.size": 11, "text.color": text}
+    groups = list(dict.fromkeys(race.group for race in races)) if grouped else []
+    with plt.rc_context(style):
+        height = 0.95 + 0.29 * (len(races) + 1.6 * len(groups))
+        fig, ax = plt.subplots(figsize=(9.4, height), layout="constrained")
+        places, row = {}, 0
+        for race in races:
+            if race.group in groups:
+                row += 0.6 if places else 0
+                _beside(ax, row, race.group, at=(0, -250), color=colours[race.group])
+                groups.remove(race.group)
+                row += 1
+            places[row] = race
+            row += 1
+        for row, race in places.items():
+            _draw_race(ax, row, race, colours[race.group], text)
+        fig.suptitle(title, x=0.01, ha="left", weight="bold")
+        _name_axes(ax, places, text, line)
+        return as_svg(fig)
+
+
+def as_svg(fig):
+    """A figure as SVG, the same each time, on no ground."""
+    file = io.StringIO()
+    fig.savefig(file, format="svg", metadata={"Date": None}, transparent=True)
+    plt.close(fig)
+    return file.getvalue().replace("'DejaVu Sans'", FONTS)
+
+
+def _beside(ax, row, words, *, at, color):
+    """Words beside a row, some points away from the left (0) or the right (1) of the axes."""
+    place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    side, away = at
+    ax.annotate(words, (side, row), (away, 0), color=color, weight="bold", va="center", **place)
+
+
+def _draw_race(ax, row, race, colour, text):
+    band = {"linewidth": 9, "alpha": 0.25, "solid_capstyle": "round"}
+    ax.plot([min(race.ratios), max(race.ratios)], [row, row], color=colour, **band)
+    ax.plot(race.ratios, [row] * len(race.ratios), "o", color=colour, markersize=5)
+    ax.plot(race.ratios[0], row, "o", color=text, fillstyle="none", markersize=9)
+    _beside(ax, row, race.words, at=(1, 8), color=colour)
+
+
+def _name_axes(ax, places, text, line):
+    """A row for each race, by its name, over how many times faster or slower XLA is."""
+    ax.axvline(1, color=text, linewidth=1, zorder=0)
+    ax.set_xscale("log")
+    marks = [20, 10, 5, 2]
+    ticks = [*(1 / mark for mark in marks), 1, 2, 5]
+    ax.set_xticks(ticks, [*(f"{mark}x" for mark in marks), "same", "2x", "5x"])
+    ax.set_xticks([], minor=True)
+    ratios = [ratio for race in places.values() for ratio in race.ratios]
+    ax.set_xlim(min(1 / 25, 0.8 * min(ratios)), max(8, 1.2 * max(ratios)))
+    ax.set_ylim(max(places) + 0.6, -0.7)
+    ax.set_yticks([*places], [race.row for race in places.values()])
+    said = "a dot for each machine, machine 1 ringed; a band from lowest to highest"
+    ax.set_xlabel(said, fontsize=9, labelpad=22, color=text)
+    for words, side, away in (("← slower", "right", -30), ("faster →", "left", 30)):
+        place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+        ax.annotate(words, (1, 0), (away, -22), ha=side, va="top", fontsize=9, **place)
+    ax.tick_params(length=0, labelcolor=text)
+    ax.grid(axis="x", color=line)
+    ax.set_axisbelow(True)
+    ax.spines[:].set_visible(False)

@@ -8,9 +8,10 @@ export PYTHONDONTWRITEBYTECODE :=
 # Where notebooks record their comparisons, for make report.
 export XLA_RESULTS ?= $(CURDIR)/build/results
 
+FIRST := 01_fuse_a_computation.ipynb
 CONVERT := $(BIN)/python -m nbconvert --log-level=WARN --TemplateExporter.extra_template_basedirs=tools
 
-.PHONY: help set-up lab test run worker refresh decide targets report site workshop bench lint lock address
+.PHONY: help set-up lab learn test run worker refresh decide targets report site workshop bench lint lock address
 .SILENT:
 
 help: ## list these commands
@@ -23,8 +24,14 @@ set-up: ## make or update .venv from the lock (ACCELERATOR=cpu or cuda)
 # saves a notebook that nobody changed as it was. Links lead to docs/, so its root is one folder up.
 lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/tools/lab$(if $(JUPYTER_CONFIG_PATH),:$(JUPYTER_CONFIG_PATH))
 lab: set-up ## open JupyterLab on the notebooks (FOLDER=build/workshop/notebooks)
-	folder="$${FOLDER:-notebooks}"; $(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) \
-	  --ServerApp.root_dir="$$(dirname "$$folder")" --LabApp.default_url="/lab/tree/$$(basename "$$folder")"
+	folder="$${FOLDER:-notebooks}"; opens="$$(basename "$$folder")"; \
+	  test ! -e "$$folder/$(FIRST)" || opens="$$opens/$(FIRST)"; \
+	  $(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) \
+	  --ServerApp.root_dir="$$(dirname "$$folder")" --LabApp.default_url="/lab/tree/$$opens"
+
+learn: set-up ## open copies whose answers are folded (made once, in build/workshop)
+	test -e build/workshop || $(MAKE) --no-print-directory workshop
+	$(MAKE) --no-print-directory lab FOLDER=build/workshop/notebooks
 
 # Two files at a time: where tests assert a time, the margins are wide.
 test: set-up ## check helpers and notebooks that may have changed (ALL=1: all of them)

@@ -8,7 +8,11 @@ from pathlib import Path
 from myst_parser.slugs import github_slugify
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+import dial  # noqa: E402
+from bets import bets_of, form  # noqa: E402
+from races import machines  # noqa: E402
+
 from tools.folds import folded  # noqa: E402
 
 project = html_title = "XLA for TensorFlow, in notebooks"
@@ -34,17 +38,26 @@ napoleon_use_rtype = False  # types are in the code, and "Returns" is prose
 toc_object_entries_show_parents = "hide"  # methods stand below their class
 html_theme = "furo"
 html_copy_source = html_use_index = html_domain_indices = False
-html_static_path = ["site.css"]
+html_favicon = "site/favicon.svg"
+html_static_path = ["site"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js", "bets.js", "dial.js", "passes.js"]
 
 # The side bar below the parts of the README. A page that no group names goes into the last one.
 GROUPS = {
     "Look up": ["docs/topics", "docs/messages", "docs/glossary", "docs/reference"],
     "For teachers": ["docs/workshop"],
-    "About the numbers": ["docs/measurements", "docs/bench"],
-    "Elsewhere": ["docs/gpu", "docs/cluster", "docs/versions"],
+    "Try it": ["docs/passes", "docs/dial"],
+    "About the numbers": ["docs/results", "docs/measurements", "docs/bench"],
+    "Elsewhere": ["docs/gpu", "docs/commands", "docs/cluster", "docs/versions"],
     "The project": [],
 }
+
+
+SAID = "When does XLA make TensorFlow faster? Notebooks that predict, measure, compare and explain."
+
+# A picture for light and dark pages: here one is enough, which site.css turns.
+PICTURE = re.compile(r'<picture>[^<]*<source[^>]*>\s*<img alt="([^"]*)" src="([^"]*)"></picture>')
 
 
 def setup(app):
@@ -54,18 +67,44 @@ def setup(app):
 def for_the_site(app, name, source):
     """Fold as JupyterLab does, link as GitHub does, and list what stands elsewhere."""
     if name == "README":
+        source[0] = f"---\nmyst:\n  html_meta:\n    description: {SAID}\n---\n{source[0]}"
         source[0] += contents(source[0], app.env.found_docs - {name})
+    if name == "docs/dial":
+        source[0] += data("dial-races", dial.presets(machines(ROOT / "results")[0]))
+    if name == "docs/passes":
+        made = json.loads((ROOT / "docs/passes.json").read_text(encoding="utf-8"))
+        compilers = " and ".join(f"{name} ({device})" for device, name in made["compilers"].items())
+        source[0] = re.sub("<!-- Made by conf.py.*-->", lambda _: listing(made), source[0])
+        source[0] += f"\nBy the XLA of {compilers}, {made['day']}.\n" + data("passes-data", made)
     if name == "docs/reference":
         source[0] = re.sub(r"(?m)^---+\n\n((?:\.\. auto.+\n(?: .+\n)*)+)", summary, source[0])
     if not name.startswith("notebooks/"):
-        source[0] = link(source[0])
+        source[0] = link(PICTURE.sub(r"![\1](\2)", source[0]))
         return
     notebook = json.loads(source[0])
+    for cell in notebook["cells"]:
+        forms = [form(bet, f"{name[10:12]}-{cell['id']}-{place}")
+            for place, bet in enumerate(bets_of(cell, notebook["cells"]))]  # fmt: skip
+        if forms:
+            cell["source"] = "\n\n".join(["".join(cell["source"]), *forms])
     notebook["cells"] = list(folded(cell for cell in notebook["cells"] if cell["id"] != "colab"))
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = link("".join(cell["source"]))
     source[0] = json.dumps(notebook)
+
+
+def data(key, value):
+    """What a script of the page reads."""
+    found = json.dumps(value).replace("<", "\\u003c")
+    return f'\n<script type="application/json" id="{key}">{found}</script>\n'
+
+
+def listing(made):
+    """For a browser without scripts: the first program before its passes, and after them."""
+    first, *_, last = made["programs"][0]["steps"]["H100"]
+    texts = ("\n".join(x[1:] for x in step["lines"] if x[0] != "-") for step in (first, last))
+    return "\n\n".join(f"```text\n{text}\n```" for text in texts)
 
 
 def link(text):

@@ -14,9 +14,13 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import axe_core_python
 import matplotlib.pyplot as plt
 import pytest
 from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 ROOT = Path(__file__).parents[1]
 NAMES = sorted(path.stem for path in ROOT.glob("notebooks/*.ipynb"))
@@ -166,6 +170,96 @@ def test_slides_fit_the_screen_and_can_be_walked_to_the_end(browser, address, na
     assert too_high <= {""}
     assert count > 10 and browser.execute_script("return Reveal.isLastSlide()")
     check_page(browser)
+
+
+# What one can touch.
+
+AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
+WORST = """
+axe.run(document.querySelector("article")).then(found => arguments[0](found.violations
+  .filter(one => ["critical", "serious"].includes(one.impact))
+  .map(one => `${one.id}: ${one.nodes[0].html}`)));"""
+TOUCHED = ["docs/dial", "docs/passes", "notebooks/01_fuse_a_computation"]
+
+
+def text_of(browser, selector):
+    return browser.find_element(By.CSS_SELECTOR, selector).text
+
+
+@pytest.mark.parametrize("look", ["desktop", "dark", "phone"])
+@pytest.mark.parametrize("page", TOUCHED)
+def test_what_one_can_touch_is_for_everyone(browser, address, page, look):
+    visit(browser, f"{address}/site/{page}.html", look)
+    check_page(browser)
+    browser.execute_script(AXE.read_text(encoding="utf-8"))
+    assert browser.execute_async_script(WORST) == []
+
+
+@pytest.mark.parametrize("look", ["desktop", "phone"])
+def test_the_dial_turns_by_mouse_and_keyboard(browser, address, look):
+    visit(browser, f"{address}/site/docs/dial.html", look)
+    race = Select(browser.find_element(By.NAME, "race"))
+    assert len(race.options) > 15 and len(browser.find_elements(By.CSS_SELECTOR, ".dot")) == 6
+    calls = browser.find_element(By.NAME, "calls")
+    calls.send_keys(Keys.HOME)
+    assert text_of(browser, ".head") == "Keep the graph."
+    assert "All 1 calls" in text_of(browser, ".sums")
+    calls.send_keys(Keys.END)
+    assert text_of(browser, ".head") == "XLA pays." and "10,000,000" in text_of(browser, ".sums")
+    race.select_by_visible_text("EfficientNetV2-S, one image")
+    assert "No number of calls repays it" in text_of(browser, ".sums")
+    browser.find_element(By.NAME, "graph").send_keys(Keys.END)  # numbers of one's own
+    assert race.first_selected_option.text == "my own numbers"
+    assert text_of(browser, ".head") == "XLA pays."
+
+
+def test_the_lens_goes_on_and_back(browser, address):
+    visit(browser, f"{address}/site/docs/passes.html")
+    browser.find_element(By.CSS_SELECTOR, ".on").click()
+    assert text_of(browser, ".name").startswith("1 of ") and text_of(browser, ".says")
+    assert browser.find_elements(By.CSS_SELECTOR, "#lens ins, #lens del")
+    Select(browser.find_element(By.NAME, "device")).select_by_visible_text("H100")
+    assert text_of(browser, ".name") == "before all passes"
+    browser.find_element(By.NAME, "step").send_keys(Keys.END)
+    assert "input_reduce_fusion.1" in text_of(browser, "#lens pre")
+    assert not browser.find_element(By.CSS_SELECTOR, ".on").is_enabled()
+
+
+def test_a_bet_is_judged_once_and_kept(browser, address):
+    page = f"{address}/site/notebooks/01_fuse_a_computation.html"
+    visit(browser, page)
+    browser.execute_script("localStorage.clear()")
+    visit(browser, page)
+    bet = browser.find_element(By.CSS_SELECTOR, "form.bet")
+    field, right = bet.find_element(By.TAG_NAME, "input"), bet.get_attribute("data-right")
+    for given, says in (("many", "A number"), ("999", f"Here it was {right}"), (right, "Right.")):
+        field.clear()
+        field.send_keys(given, Keys.ENTER)
+        assert says in bet.find_element(By.TAG_NAME, "output").text
+    assert "0 of 1 right" in bet.find_element(By.TAG_NAME, "output").text  # the first one counts
+
+
+def test_all_answers_open_and_stay_so(browser, address):
+    shown = "return [...document.querySelectorAll('.came-out')].filter(fold => fold.open).length"
+    for number, name in enumerate(NAMES[:2]):
+        visit(browser, f"{address}/site/notebooks/{name}.html")
+        if not number:
+            assert browser.execute_script(shown) == 0
+            browser.find_element(By.CSS_SELECTOR, ".answers input").click()
+        assert browser.execute_script(shown) > 2
+    browser.execute_script("localStorage.clear()")
+
+
+@pytest.mark.parametrize("page", TOUCHED[:2])
+def test_without_a_script_there_is_something_to_see(browser, address, page):
+    visit(browser, f"{address}/site/{page}.html")
+    off = {"value": True}
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", off)
+    browser.refresh()
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    box = browser.find_element(By.ID, "without-script")
+    assert box.is_displayed() and box.size["height"] > 200
+    assert not browser.find_element(By.CSS_SELECTOR, "article form").is_displayed()
 
 
 SETTINGS = {

@@ -10,10 +10,13 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
+import overview
 import pytest
+from bets import bets_of
 from chains import hash_of
 from myst_parser.slugs import github_slugify
 from overview import plain
+from races import LOOKS, LOSES, PAYS, SHORT, UNCLEAR, in_order
 
 import xla_helpers as xh
 from xla_helpers.instruments.manual import ROWS
@@ -22,6 +25,7 @@ from xla_helpers.results import Recorded, write
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FETCHING = {"src", "srcset", "data", "poster"}  # attributes that make a browser ask for something
+CARDS = "docs/switch-on.svg", "docs/machine-code.svg"
 HOSTILE = "<img src=x onerror=alert(1)> & <script>alert(2)</script>"
 
 
@@ -46,12 +50,40 @@ class Page(HTMLParser):
 
 def test_the_readme_shows_what_was_recorded(tmp_path):
     """Made again from results/, the README is what it was."""
-    for name in ("notebooks", "results", "tools"):
+    for name in ("docs", "notebooks", "results", "tools"):
         shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "README.md", tmp_path)
     subprocess.run([sys.executable, tmp_path / "tools/overview.py"], check=True)
-    assert (tmp_path / "README.md").read_text() == (ROOT / "README.md").read_text(), "make refresh"
-    assert (tmp_path / "README.png").exists()
+    pictures = [f"docs/{name}races-{look}.svg" for name in ("", "all-") for look in LOOKS]
+    for name in ("README.md", "docs/results.md", *pictures):
+        assert (tmp_path / name).read_text() == (ROOT / name).read_text(), "make refresh"
+
+
+def test_the_readme_is_read_in_a_few_minutes_and_begins_with_a_result():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.sub(r"(?s)<details>.*?</details>|<!--.*?-->|```.*?```|<[^>]+>|\]\(.*?\)", "", text)
+    shown = re.sub(r"!\[[^\]]*", "", shown)
+    assert len(re.findall(r"[^\s|#*-]+", shown)) <= 1000
+    first = " times faster", "<picture>", "make lab", "make decide", "make test", "## "
+    places = list(map(text.index, first))
+    assert places == sorted(places)
+
+
+def test_every_bet_has_an_answer_that_came_out():
+    count = 0
+    for path in NOTEBOOKS:
+        cells = nbformat.read(path, 4).cells
+        for cell in cells:
+            found = bets_of(cell, cells)
+            assert not found or cell.metadata.get("say")
+            count += len(found)
+    assert count >= 20
+
+
+def test_every_race_has_a_name_for_pictures():
+    results, _ = xh.read_results(ROOT / "results")
+    assert {result.name for result in results} == set(SHORT)
+    assert set(overview.FACE) <= set(SHORT) and max(map(len, SHORT.values())) < 36
 
 
 def outputs(path):
@@ -77,28 +109,28 @@ def test_notebooks_show_what_was_recorded():
     assert [name for name, is_there in is_shown.items() if not is_there] == []
 
 
-def test_rows_of_the_readme_keep_the_standard():
+def test_rows_of_the_table_keep_the_standard():
     """A rival that ran what it says, and a range; six processes of each, somewhere."""
     results, _ = xh.read_results(ROOT / "results")
-    (table,) = re.findall(r"<details>.*?</details>", (ROOT / "README.md").read_text(), re.DOTALL)
-    rows = [line for line in table.splitlines() if "](notebooks/" in line]
-    assert len(rows) >= 10 and "not measured" not in table
+    table = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    rows = [line for line in table.splitlines() if line.startswith("| [")]
+    assert len(rows) >= 10
     for row in rows:
-        same = [x for x in results if row.startswith(f"| {plain(x.what)} |")]
+        same = [x for x in results if f" | {plain(x.what)} | " in row]
         assert all(x.as_labelled for x in same) and max(len(x.runs) for x in same) == 6
 
 
-def test_the_first_lines_of_the_readme_switch_xla_on(tf):
+def test_the_model_of_the_readme_can_be_decided_about(tf):
     names = {}
     exec(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0], names)
-    assert names["graph"](1.0, 2.0, 3.0) == names["xla"](1.0, 2.0, 3.0) == 7
-    ran = xh.compare({name: names[name] for name in ("graph", "xla")}, (1.0, 2.0, 3.0)).evidence
-    assert ran["graph"].programs == 0 and ran["xla"].programs == 1
+    model, examples = names["make"]()
+    found = xh.decide(model, examples, calls=1, budget=0.05)
+    assert found.choice == "graph" and list(found.findings[0].shapes)  # a single call
 
 
 def test_the_cards_name_notebooks_by_their_titles():
     titles = {path.stem[:2]: path.stem[3:].replace("_", " ") for path in NOTEBOOKS}
-    texts = re.findall(r">([^<>]+)<", "".join(p.read_text() for p in ROOT.glob("docs/*.svg")))
+    texts = re.findall(r">([^<>]+)<", "".join(p.read_text() for p in map(ROOT.joinpath, CARDS)))
     named = [title for text in texts for title in re.findall(r"(\d\d) ([A-Z][\w ]+)", text)]
     assert len(named) >= 10
     assert {number: title.lower() for number, title in named}.items() <= titles.items()
@@ -112,7 +144,7 @@ def headings(page, level):
 
 def test_each_row_of_the_manual_runs_and_is_proved_or_names_its_source():
     _, *rows = (ROOT / "docs/messages.md").read_text(encoding="utf-8").split("\n### ")
-    assert len(rows) == 26
+    assert len(rows) == 32
     for row in rows:
         documented = "documented, not run" in row
         assert ("](https://github.com/" if documented else "](../notebooks/") in row, row
@@ -193,6 +225,33 @@ def recorded(folder, ratio, processor="P", name="sums", rival="graph", processes
     write(xh.Result(name, f"the {name}", {"processor": processor}, runs, rival=rival), folder)
 
 
+def race(*ratios):
+    """One race, and what so many machines found, each with an interval of a tenth around it."""
+    results = []
+    for machine, ratio in enumerate(ratios):
+        samples = {"graph": [ratio * x for x in (0.95, 1, 1.05) * 3], "XLA": [1.0] * 9}
+        rows = {x: xh.Measurement(x, 1.0, tuple(s), 1, 0.0) for x, s in samples.items()}
+        runs = (Recorded("2026-11-21", xh.Comparison(rows, {})),)
+        results.append([xh.Result("sums", "the sums", {"processor": f"P{machine}"}, runs)])
+    (found,) = in_order(results)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("ratios", "group", "words"),
+    [
+        ([2.0], PAYS, "2.00x faster"),
+        ([2.0, 12.34], PAYS, "2.00 to 12.3x faster"),
+        ([0.5, 0.1], LOSES, "2.00 to 10.0x slower"),
+        ([0.8, 1.5], UNCLEAR, "1.25x slower to 1.50x faster"),
+        ([2.0, 1.01], UNCLEAR, "1.01 to 2.00x faster"),  # not clear on each of them
+    ],
+)
+def test_a_race_is_put_into_words(ratios, group, words):
+    found = race(*ratios)
+    assert (found.group, found.words) == (group, words)
+
+
 def test_a_report_sets_four_folders_side_by_side_and_runs_nothing_of_a_file(tmp_path):
     folder = tmp_path / "d$(touch ran)y {a,b}"
     recorded(folder / "own", 2.0, processes=6)
@@ -206,12 +265,13 @@ def test_a_report_sets_four_folders_side_by_side_and_runs_nothing_of_a_file(tmp_
     page = Page(folder / "build/report.html")
     assert page.others == page.undescribed == [] and "img" in dict(page.tags)
     _, contents, *parts = re.split(r"<ol>|<h2", page.text)
-    assert contents.count('href="#race-') == len(parts) == 2 and 'id="race-1"' in parts[1]
-    alone, sums = ([x.strip() for x in re.findall(r"<td[^>]*>(.*?)</td>", y)] for y in parts)
-    assert alone[:3] == ["here", "8.00x faster than graph [8.00, 8.00]", "1"]
-    assert sums[:3] == ["here", "2.00x faster than graph [2.00, 2.00]", "6"]
-    assert [sums[4], sums[8]] == ["class/ada", "class/eve"]
-    assert "5.00x" not in "".join(sums) and "None" not in page.text  # bob has another rival
+    assert contents.count('href="#race-') == len(parts) == 3 and 'id="race-1"' in parts[1]
+    alone, bob, sums = ([x.strip() for x in re.findall(r"<td[^>]*>(.*?)</td>", y)] for y in parts)
+    assert alone[:3] == ["1", "8.00x faster than graph [8.00, 8.00]", "1"]
+    assert bob[0] == "3" and bob[1].startswith("5.00x faster than graph, fixed")
+    assert [sums[n] for n in (0, 3, 6)] == ["1", "2", "4"]  # two of one description, apart
+    assert sums[1:3] == ["2.00x faster than graph [2.00, 2.00]", "6"] and "None" not in page.text
+    assert "XLA pays on each machine: 3 of 3 races." in page.text
     assert HOSTILE in unescape(page.text) and "import xla_helpers" not in page.text
     assert not [given for _, given in page.tags if "onerror" in given]
     assert "alert(2)</script>" not in page.text

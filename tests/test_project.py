@@ -240,7 +240,7 @@ def test_conda_installs_the_package_with_the_lock_s_versions_in_one_command():
     pins = re.findall(r"(?m)^\w.*$", read("constraints.txt"))
     assert list(map(Requirement, pins)) == LOCK
     command, more = re.findall(r"(?m)^# (conda .*)$", read("environment.yml"))
-    assert f"\n{command}\n" in read("README.md") and f"`{more}`" in read("docs/gpu.md")
+    assert f"\n{command}\n" in read("docs/commands.md") and f"`{more}`" in read("docs/gpu.md")
 
 
 def test_binder_installs_as_make_does():

@@ -6,42 +6,74 @@ from html import escape
 
 from nbformat.v4 import new_markdown_cell
 
-from tools.learners import CAME_OUT
-
 
 def folded(cells):
-    """Fold hidden code, solutions, and what came out after a guess: outputs, and `answer` cells."""
-    parts, guessing = [], False  # each part: whether it came out, and its cells
+    """Fold hidden code, solutions, and what came out after a guess: outputs, and `answer` cells.
+
+    A picture stays in sight, unless it is the first thing that answers a guess.
+    """
+    parts, guessing, told = [], False, True  # each part: whether it came out, and its cells
     for cell in cells:
-        about, text, outputs = cell["metadata"], "".join(cell["source"]), cell.get("outputs", [])
+        about, outputs = cell["metadata"], cell.get("outputs", [])
         tags = about.setdefault("tags", [])
         hidden, answer = about.get("jupyter", {}).get("source_hidden"), "answer" in tags
         guessing = "say" in about or (guessing and not answer)
+        told &= "say" not in about
         for output in outputs:
             if alt := output.get("metadata", {}).get("image/png", {}).get("alt"):
                 about["mystnb"] = {"image": {"alt": alt}}
             if "  " in "".join(output.get("text", "")):  # site.css keeps the shape
                 tags.append("columns")
-        halves = [(answer, {})]
-        if answer and cell["cell_type"] == "markdown":  # no fold can hold a heading
-            before, *after = re.split(r"(?m)^(?=#+ )", text, maxsplit=1)
-            halves = [(True, {"source": before}), *((False, {"source": rest}) for rest in after)]
-        elif outputs and (hidden or guessing) and "solution" not in tags:  # code, and its outputs
-            below = {"metadata": about | {"tags": [*tags, "remove-input"]}}
-            halves = [(answer, {"outputs": []}), (answer or guessing, below)]
-        for number, (came_out, change) in enumerate(halves):
+        for number, (came_out, change) in enumerate(halves(cell, hidden, guessing, told)):
             part = cell | {"id": f"{cell['id']}-{number}"} | change
-            parts.append((came_out, fold(title(cell), [part]) if hidden and not number else [part]))
+            is_code = not number and (hidden or draws(cell))
+            parts.append((came_out, fold(title(cell), [part]) if is_code else [part]))
+            told |= came_out
     for came_out, group in itertools.groupby(parts, lambda part: part[0]):
-        cells = [cell for _, part in group for cell in part]
-        yield from fold(CAME_OUT, cells, "came-out") if came_out else cells
+        group = [cell for _, part in group for cell in part]
+        yield from fold(holds(group), group, "came-out") if came_out else group
+
+
+def halves(cell, hidden, guessing, told):
+    """What of a cell is folded apart: pairs of whether it came out, and what changes."""
+    about, answer = cell["metadata"], "answer" in cell["metadata"]["tags"]
+    if answer and cell["cell_type"] == "markdown":  # no fold can hold a heading
+        before, *after = re.split(r"(?m)^(?=#+ )", "".join(cell["source"]), maxsplit=1)
+        return [(True, {"source": before}), *((False, {"source": rest}) for rest in after)]
+    if not cell.get("outputs") or "solution" in about["tags"]:
+        return [(answer, {})]
+    below = {"metadata": about | {"tags": [*about["tags"], "remove-input"]}}
+    if draws(cell):
+        return [(answer, {"outputs": []}), ((answer or guessing) and not told, below)]
+    if hidden or guessing:
+        return [(answer, {"outputs": []}), (answer or guessing, below)]
+    return [(answer, {})]
+
+
+def draws(cell):
+    """Whether a picture came out."""
+    return any("image/png" in output.get("data", {}) for output in cell.get("outputs", []))
+
+
+def holds(cells):
+    """What a fold of results holds, for the line to click on."""
+    found = []
+    for cell in cells:
+        shown = [out.get("data", {}) for out in cell.get("outputs", [])]
+        found += ["a picture" if "image/png" in data else "the output" for data in shown]
+        prose = cell["cell_type"] == "markdown" and not "".join(cell["source"]).startswith("<")
+        found += ["what it means"] if prose else []
+    *first, last = dict.fromkeys(found) or ["more"]
+    return f"Answer: {', '.join(first)} and {last}" if first else f"Answer: {last}"
 
 
 def title(cell):
-    """What a folded cell holds: its first comment, or what it defines."""
+    """What a folded cell holds: its first comment, a picture's code, or what it defines."""
     code = "".join(cell["source"])
     if code.startswith("# "):
         return code[2:].partition("\n")[0]
+    if draws(cell):
+        return "The code of the picture"
     defined = re.findall(r"(?m)^(?:class|def) (\w+)", code)
     return f"The code of {', '.join(defined)}"
 

@@ -5,7 +5,7 @@ Gone, too, is the cell that installs packages on Colab: in a room, `make worksho
 
 from nbconvert.preprocessors import Preprocessor
 
-CAME_OUT = "What came out"
+RESULT, EXPLANATION = "Result: open it when you have guessed", "Explanation"
 
 
 class Fold(Preprocessor):
@@ -21,8 +21,8 @@ class Fold(Preprocessor):
             return cell, resources
         if cell.cell_type == "code":
             cell.metadata.setdefault("jupyter", {})["source_hidden"] = True
-            cell.source = f"# {CAME_OUT}\n{cell.source}"  # the line that stays in sight
+            cell.source = f"# {RESULT}\n{cell.source}"  # the line that stays in sight
         else:
-            opens = f"<details><summary>{CAME_OUT}</summary>"
+            opens = f"<details><summary>{EXPLANATION}</summary>"
             cell.source = f"{opens}\n\n{cell.source}\n\n</details>"
         return cell, resources

@@ -1,4 +1,4 @@
-"""Draw what the notebooks recorded in results/ as README.png, and list it in the README.
+"""Draw what the notebooks recorded in results/, for the README and docs/results.md.
 
 Results of other code than that of the notebooks are deleted: nobody can make them again.
 """
@@ -6,46 +6,39 @@ Results of other code than that of the notebooks are deleted: nobody can make th
 import re
 from pathlib import Path
 
+import dial
 from chains import hash_of
+from races import GROUPS, LOOKS, drawn, in_order, machines, number, times
 
 import xla_helpers as xh
 
 ROOT = Path(__file__).resolve().parents[1]
 OPENS, ENDS = "<!-- Made by `make refresh` from results/: do not edit. -->", "<!-- Until here. -->"
-FIRST = ROOT / "notebooks/01_fuse_a_computation.ipynb"
-WIDEST = 2.0  # the highest ratio over the lowest: what is wider was not measured
+TEXTS, IMAGE = ["shipped-writer", "generate", "keras-hub"], "five-modes-efficientnetv2-s"
+COUNTS = {1: "one machine", 2: "two machines", 3: "three machines", 4: "four machines"}
+COUNTS |= {5: "five machines", 6: "six machines"}
+FACE = ["shipped-writer", "many-steps", "generate-real-size", "keras-predict", "attention"]
+FACE += [IMAGE, "depthwise-layer"]  # of the first screen
 
 
 def main():
     notebooks = {hash_of(path): path for path in sorted(ROOT.glob("notebooks/*.ipynb"))}
     drop_other_code(notebooks)
-    results, _ = xh.read_results(ROOT / "results")
-    if not (results := list(filter(keeps_the_standard, results))):
+    if not (groups := machines(ROOT / "results")):
         return print("no results to draw: the README stays as it is")
-    here, *others = machines(results)
-    rows = sorted(here, key=lambda row: (notebooks[row.source].name, row.name))
-    ends = (end(rows, key=lambda row: row.ratio.value) for end in (min, max))
-    span = " to ".join(f"{row.ratio.short} ({row.what})" for row in ends)
-    alt = f"How many times faster XLA is than the graph, a row for each race: from {span}"
-    (ROOT / "README.png").write_bytes(xh.picture(drawn(rows, others), alt=alt).data)
-    names = "\n".join(f"{n}. {plain(group[0].title)}" for n, group in enumerate([here, *others], 1))
-    made = f"""
-![{plain(alt)}](README.png)
-
-A dot is the median of six processes on machine 1, a line goes from the lowest to the highest.
-
-{names}
-
-<details><summary>Where each line comes from</summary>
-
-{listed(rows, others, notebooks)}
-
-</details>
-"""
-    readme = ROOT / "README.md"
-    before, rest = readme.read_text(encoding="utf-8").split(OPENS)
-    after = rest.split(ENDS, 1)[1]
-    readme.write_text(before + OPENS + made + ENDS + after, encoding="utf-8")
+    races = in_order(groups)
+    first = [race for race in races if race.name in FACE]
+    alt = "XLA against the graph. " + " ".join(f"{race.row}: {race.words}." for race in first)
+    machines_said = COUNTS.get(len(groups), f"{len(groups)} machines")
+    title = f"jit_compile=True against the plain graph, on {machines_said}"
+    promise = sentence(races, machines_said)
+    face = pictures("races", first, title, alt)
+    every = pictures("all-races", races, "All races", alt_of_all(races), grouped=True)
+    write_parts("README.md", [f"\n{promise}\n\n{face}\n", f"\n{every}\n"])
+    lines = [f"{n}. {plain(group[0].title)}" for n, group in enumerate(groups, 1)]
+    table = listed(races, groups, notebooks)
+    (ROOT / "docs/dial.svg").write_text(dial.drawn(groups[0]), encoding="utf-8")
+    write_parts("docs/results.md", ["\n" + "\n".join(lines) + f"\n\n{table}\n"])
 
 
 def drop_other_code(notebooks):
@@ -56,59 +49,75 @@ def drop_other_code(notebooks):
             path.unlink()
 
 
-def drawn(rows, others):
-    """The axes: a line for each row, and a mark for each other machine."""
-    marks = {
-        f"machine {number}": {row.what: row.ratio.value for row in other}
-        for number, other in enumerate(others, start=2)
-    }
-    title = "How many times faster XLA is than the graph"
-    return xh.plot_ratios({row.what: row.ratio for row in rows}, marks=marks, title=title)
+def sentence(races, machines_said):
+    """What came out, for somebody who reads one sentence."""
+    texts = [ratio for race in races if race.name in TEXTS for ratio in race.ratios]
+    image = [1 / ratio for race in races if race.name == IMAGE for ratio in race.ratios]
+    faster, slower = (f"{min(x):.1f} to {max(x):.1f} times" for x in (texts, image))
+    return (
+        f"**On {machines_said} it made text generation {faster} faster, an image model {slower} "
+        "slower, and an index out of range silent. These notebooks show what it does to yours, "
+        "and why.**"
+    )
 
 
-def listed(rows, others, notebooks):
+def alt_of_all(races):
+    """For who cannot see it: how many races each group has."""
+    counts = {group: sum(race.group == group for race in races) for group in GROUPS}
+    return ". ".join(f"{group}: {count} races" for group, count in counts.items()) + "."
+
+
+def pictures(name, races, title, alt, *, grouped=False):
+    """Draw races for a light page and a dark one. Returns: the lines that show them."""
+    for look in LOOKS:
+        picture = drawn(races, title, look, grouped=grouped)
+        (ROOT / f"docs/{name}-{look}.svg").write_text(picture, encoding="utf-8")
+    return (
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="docs/{name}-dark.svg">\n'
+        f'<img alt="{alt}" src="docs/{name}-light.svg"></picture>'
+    )
+
+
+def listed(races, groups, notebooks):
     """The same as a table of Markdown, a column for each machine."""
-    numbered = [f"machine {number}" for number in range(1, len(others) + 2)]
-    lines = [["measured", "against", *numbered, "notebook"], ["---"] * (len(others) + 4)]
-    elsewhere = [{row.about: row for row in other} for other in others]
-    for row in rows:
-        same = [row, *(other.get(row.about) for other in elsewhere)]
-        shown = [said(one) if one else "" for one in same]
-        lines.append([plain(row.what), plain(row.rival), *shown, link_to(notebooks[row.source])])
+    numbered = [f"machine {number}" for number in range(1, len(groups) + 1)]
+    lines = [["notebook", "measured", "against", *numbered], ["---"] * (len(groups) + 3)]
+    where = {result.title: number for number, (result, *_) in enumerate(groups)}
+    for race in races:
+        cells = [""] * len(groups)
+        for result in race.results:
+            cells[where[result.title]] = said(result)
+        one = race.results[0]
+        lines.append([link_to(notebooks[one.source]), plain(one.what), plain(one.rival), *cells])
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
-def keeps_the_standard(result):
-    """A rival with a name, two rows that ran what they say, and a range that says something."""
-    ratio = result.ratio
-    return ratio and result.as_labelled and ratio.has_interval and ratio.high < WIDEST * ratio.low
-
-
-def machines(results):
-    """The results of each machine, first those of the one that the notebooks' outputs name."""
-    groups = {}
-    for result in results:
-        groups.setdefault(result.title, []).append(result)
-    outputs = FIRST.read_text(encoding="utf-8")
-
-    def shown_and_most(title):
-        return title in outputs, sum(len(result.runs) for result in groups[title])
-
-    return [groups[title] for title in sorted(groups, key=shown_and_most, reverse=True)]
-
-
 def said(result):
+    """A ratio with its interval, in bold where the interval excludes 1."""
+    ratio = result.ratio
+    ends = (ratio.low, ratio.high) if ratio.value >= 1 else (1 / ratio.high, 1 / ratio.low)
+    words = times(ratio.value)
     alone = ", one process" if len(result.runs) == 1 else ""
-    return plain(f"{result.ratio}{alone}")
+    bold = f"**{words}**" if ratio.significant else words
+    return f"{bold} " + plain(f"[{number(ends[0])}, {number(ends[1])}]{alone}")
 
 
 def link_to(path):
-    return f"[{path.name[:2]}](notebooks/{path.name})"
+    return f"[{path.name[:2]}](../notebooks/{path.name})"
 
 
 def plain(text):
     """Text as Markdown shows it, letter by letter."""
     return re.sub(r"([\\`*_|\[\]<>])", r"\\\1", text)
+
+
+def write_parts(name, parts):
+    """Put each part between its two marks."""
+    path = ROOT / name
+    before, *rest = path.read_text(encoding="utf-8").split(OPENS)
+    afters = [part.split(ENDS, 1)[1] for part in rest]
+    made = [OPENS + part + ENDS + after for part, after in zip(parts, afters, strict=True)]
+    path.write_text(before + "".join(made), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,51 @@
+"use strict";
+// One switch for all answers of a page, remembered in this browser; and what screen readers miss.
+const ANSWERS = "xla-notebooks: show all answers";
+
+function remember(key, value) {
+  try {
+    localStorage.setItem(key, value);
+  } catch (error) {} // a browser that keeps nothing
+}
+
+function recall(key) {
+  try {
+    return localStorage.getItem(key);
+  } catch (error) {
+    return null;
+  }
+}
+
+function addSwitch() {
+  const folds = [...document.querySelectorAll("details.came-out")];
+  const title = document.querySelector("article h1");
+  if (!folds.length || !title) return;
+  const label = document.createElement("label");
+  const box = document.createElement("input");
+  box.type = "checkbox";
+  label.className = "answers";
+  label.append(box, ` Show all ${folds.length} answers`);
+  title.after(label);
+  const show = () => folds.forEach((fold) => { fold.open = box.checked; });
+  box.checked = recall(ANSWERS) === "yes";
+  if (box.checked) show();
+  box.addEventListener("change", () => {
+    remember(ANSWERS, box.checked ? "yes" : "no");
+    show();
+  });
+}
+
+// What scrolls must be reached by keyboard, and a heading must have a level.
+function mend() {
+  document.querySelectorAll("[role=heading]:not([aria-level])").forEach((part) => {
+    part.setAttribute("aria-level", "2");
+  });
+  document.querySelectorAll("pre, .table-wrapper, .cell_output .text_html").forEach((part) => {
+    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+  });
+}
+
+document.addEventListener("DOMContentLoaded", () => {
+  addSwitch();
+  mend();
+});

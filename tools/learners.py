@@ -16,7 +16,8 @@ class Fold(Preprocessor):
         return super().preprocess(nb, resources)
 
     def preprocess_cell(self, cell, resources, index):
-        cell.metadata.pop("say", None)
+        for teachers in ("say", "bet"):
+            cell.metadata.pop(teachers, None)
         if "answer" not in cell.metadata.get("tags", []):
             return cell, resources
         if cell.cell_type == "code":

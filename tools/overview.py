@@ -17,7 +17,7 @@ OPENS, ENDS = "<!-- Made by `make refresh` from results/: do not edit. -->", "<!
 TEXTS, IMAGE = ["shipped-writer", "generate", "keras-hub"], "five-modes-efficientnetv2-s"
 COUNTS = {1: "one machine", 2: "two machines", 3: "three machines", 4: "four machines"}
 COUNTS |= {5: "five machines", 6: "six machines"}
-FACE = ["shipped-writer", "many-steps", "generate-real-size", "keras-predict", "attention"]
+FACE = ["shipped-writer", "many-steps", "generate-real-size", "keras-predict", "your-machine"]
 FACE += [IMAGE, "depthwise-layer"]  # of the first screen
 
 

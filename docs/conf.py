@@ -70,12 +70,12 @@ def for_the_site(app, name, source):
         source[0] = f"---\nmyst:\n  html_meta:\n    description: {SAID}\n---\n{source[0]}"
         source[0] += contents(source[0], app.env.found_docs - {name})
     if name == "docs/dial":
-        source[0] += data("dial-races", dial.presets(machines(ROOT / "results")[0]))
+        source[0] += data("dial-data", dial.presets(machines(ROOT / "results")[0]))
     if name == "docs/passes":
         made = json.loads((ROOT / "docs/passes.json").read_text(encoding="utf-8"))
         compilers = " and ".join(f"{name} ({device})" for device, name in made["compilers"].items())
         source[0] = re.sub("<!-- Made by conf.py.*-->", lambda _: listing(made), source[0])
-        source[0] += f"\nBy the XLA of {compilers}, {made['day']}.\n" + data("passes-data", made)
+        source[0] += f"\nBy the XLA of {compilers}, {made['day']}.\n" + data("lens-data", made)
     if name == "docs/reference":
         source[0] = re.sub(r"(?m)^---+\n\n((?:\.\. auto.+\n(?: .+\n)*)+)", summary, source[0])
     if not name.startswith("notebooks/"):

@@ -217,23 +217,23 @@ def report(folder, *places):
     return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
 
 
-def recorded(folder, ratio, processor="P", name="sums", rival="graph", processes=1):
-    """Write a result into a folder, of processes in which one row is so many times faster."""
-    samples = {rival: (ratio,) * 9, "XLA": (1.0,) * 9}
-    rows = {label: xh.Measurement(label, 1.0, s, 1, 0.0) for label, s in samples.items()}
+def result(ratio, processor="P", name="sums", rival="graph", processes=1, spread=(1,)):
+    """What processes found in which one row is so many times faster, as the rounds spread."""
+    samples = {rival: [ratio * x for x in spread] * (9 // len(spread)), "XLA": [1.0] * 9}
+    rows = {label: xh.Measurement(label, 1.0, tuple(s), 1, 0.0) for label, s in samples.items()}
     runs = (Recorded("2026-11-21", xh.Comparison(rows, {})),) * processes
-    write(xh.Result(name, f"the {name}", {"processor": processor}, runs, rival=rival), folder)
+    return xh.Result(name, f"the {name}", {"processor": processor}, runs, rival=rival)
+
+
+def recorded(folder, *found, **about):
+    """Write a result into a folder."""
+    write(result(*found, **about), folder)
 
 
 def race(*ratios):
     """One race, and what so many machines found, each with an interval of a tenth around it."""
-    results = []
-    for machine, ratio in enumerate(ratios):
-        samples = {"graph": [ratio * x for x in (0.95, 1, 1.05) * 3], "XLA": [1.0] * 9}
-        rows = {x: xh.Measurement(x, 1.0, tuple(s), 1, 0.0) for x, s in samples.items()}
-        runs = (Recorded("2026-11-21", xh.Comparison(rows, {})),)
-        results.append([xh.Result("sums", "the sums", {"processor": f"P{machine}"}, runs)])
-    (found,) = in_order(results)
+    spread = 0.95, 1, 1.05
+    (found,) = in_order([result(x, f"P{n}", spread=spread)] for n, x in enumerate(ratios))
     return found
 
 

@@ -4,7 +4,7 @@ import statistics
 
 import matplotlib.pyplot as plt
 import numpy as np
-from races import as_svg, in_order
+from races import STYLE, as_svg, in_order
 
 PICTURED = ["shipped-writer", "gradient-step", "language-gradients"]
 PICTURED += ["five-modes-efficientnetv2-s"]
@@ -30,7 +30,7 @@ def _process(result, comparison):
 def drawn(results):
     """SVG: how many times faster all calls are, over their number, a line for each race."""
     calls = np.logspace(0, 7, 100)
-    with plt.rc_context({"svg.fonttype": "none", "svg.hashsalt": "xla", "font.size": 11}):
+    with plt.rc_context(STYLE):
         fig, ax = plt.subplots(figsize=(8.6, 3.8), layout="constrained")
         for one in presets(results):
             if one["race"] in PICTURED:

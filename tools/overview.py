@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dial
 from chains import hash_of
-from races import GROUPS, LOOKS, drawn, in_order, machines, number, times
+from races import LOOKS, counted, drawn, in_order, machines, number, times
 
 import xla_helpers as xh
 
@@ -63,8 +63,8 @@ def sentence(races, machines_said):
 
 def alt_of_all(races):
     """For who cannot see it: how many races each group has."""
-    counts = {group: sum(race.group == group for race in races) for group in GROUPS}
-    return ". ".join(f"{group}: {count} races" for group, count in counts.items()) + "."
+    counts = counted(races).items()
+    return ". ".join(f"{group}: {count} races" for group, count in counts) + "."
 
 
 def pictures(name, races, title, alt, *, grouped=False):

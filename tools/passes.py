@@ -5,13 +5,11 @@ processor, and JAX's for an H100 that is not there. Run it after an upgrade.
 """
 
 import difflib
-import inspect
 import json
 import re
 import sys
 import tempfile
 from collections import Counter
-from dataclasses import asdict
 from datetime import date
 from importlib import metadata
 from pathlib import Path
@@ -19,15 +17,18 @@ from pathlib import Path
 import xla_helpers as xh
 from xla_helpers.calls import Call
 from xla_helpers.instruments.stablehlo import as_compiled, stablehlo_of
-from xla_helpers.instruments.target_programs import COMPILER, packages_folder
+from xla_helpers.instruments.target_programs import compiler_in, packages_folder, run_compiler
+from xla_helpers.instruments.targets import target_named
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "passes.json"
 EVERY = "--xla_dump_hlo_pass_re=.*"  # XLA writes only after those that changed something
 DUMPED = re.compile(r"^(.+)\.(\d{4})\.(.+)\.after_(.+?)\.before_.+\.txt$")
 # What no pass is about, and names of TensorFlow's and JAX's that are longer than the program.
-NOISE = re.compile(r", (?:metadata|frontend_attributes|origin|sharding)=\{[^}]*\}")
-NOISE = re.compile(NOISE.pattern + r"|, (?:is_scheduled=true|parameter_replication=\{false\})")
+NOISE = re.compile(
+    r", (?:metadata|frontend_attributes|origin|sharding)=\{[^}]*\}"
+    r"|, (?:is_scheduled=true|parameter_replication=\{false\})"
+)
 CONFIG = re.compile(r", backend_config=(.+)$")
 ENTRY = re.compile(r"^ENTRY %\S+")
 SAYS = {
@@ -100,10 +101,10 @@ PROGRAMS = {
 
 
 def compiled_here(builder):
-    """In a process of its own: compile what a builder returns, for this processor."""
+    """In a process of its own: compile what the builder of this name returns."""
     import tensorflow as tf
 
-    fn, args = builder()
+    fn, args = globals()[builder]()
     tf.function(fn, jit_compile=True)(*args)
 
 
@@ -111,9 +112,7 @@ def steps_here(builder):
     """The steps on this processor."""
     with tempfile.TemporaryDirectory() as folder:
         flags = {"XLA_FLAGS": f"--xla_dump_to={folder} {EVERY}", "CUDA_VISIBLE_DEVICES": "-1"}
-        code = f"{compiled_here.__name__}({builder.__name__})"
-        source = "\n\n".join(inspect.getsource(part) for part in (builder, compiled_here))
-        xh.run_in_process(f"{source}\n\n{code}\n", flags=flags)
+        xh.run_in_process(compiled_here, (builder.__name__,), uses=[builder], flags=flags)
         return steps_in(Path(folder))
 
 
@@ -121,18 +120,9 @@ def steps_there(builder, card="H100"):
     """The steps for a card, as JAX's compiler writes them, with Triton's products."""
     fn, args = builder()
     module = stablehlo_of(as_compiled(Call(fn, tuple(args), None)))
-    (target,) = (one for one in xh.targets().cards if one.name == card)
-    packages = packages_folder()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        job = {name: part for name, part in asdict(module).items() if name != "text"}
-        job |= {"partitions": 1, "targets": {card: target.description}}
-        (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
-        (folder / "program.mlir").write_text(module.text, encoding="utf-8")
-        flags = {"CUDA_VISIBLE_DEVICES": "-1", "JAX_PLATFORMS": "cpu"}
-        flags |= {"PYTHONPATH": str(packages)}
-        flags |= {"XLA_FLAGS": f"{EVERY} --xla_gpu_cuda_data_dir={packages}/nvidia/cuda_nvcc"}
-        xh.run_in_process(COMPILER.read_text(encoding="utf-8"), (str(folder),), flags=flags)
+        run_compiler(folder, module, [target_named(card)], packages_folder(), flags=EVERY)
         return steps_in(folder / card / "triton")
 
 
@@ -183,9 +173,8 @@ def marked(before, after):
 
 
 def main():
-    packages = str(packages_folder())
-    (jax,) = (x.version for x in metadata.distributions(path=[packages]) if x.name == "jax")
-    compilers = {HERE: f"TensorFlow {metadata.version('tensorflow')}", "H100": f"JAX {jax}"}
+    jax = compiler_in(packages_folder()).removeprefix("XLA in ")
+    compilers = {HERE: f"TensorFlow {metadata.version('tensorflow')}", "H100": jax}
     programs = []
     for name, builder in PROGRAMS.items():
         steps = {HERE: steps_here(builder), "H100": steps_there(builder)}

@@ -35,6 +35,7 @@ SHORT = {  # the name of a record to the row of a picture
 PAYS, LOSES = "XLA pays on each machine", "XLA loses on each machine"
 UNCLEAR = "It depends on the machine, or no difference is seen"
 GROUPS = PAYS, UNCLEAR, LOSES
+STYLE = {"svg.fonttype": "none", "svg.hashsalt": "xla", "font.size": 11}  # of an SVG
 FONTS = "'DejaVu Sans', Verdana, Arial, sans-serif"  # the first that a reader has
 LOOKS = {  # of a page: the colours of text, of lines, and of each group
     "light": ("#1F2328", "#D0D7DE", {PAYS: "#2B7A66", UNCLEAR: "#656D76", LOSES: "#BC4C00"}),
@@ -108,6 +109,11 @@ def in_order(machines):
     return sorted(races, key=lambda x: (GROUPS.index(x.group), -statistics.median(x.ratios)))
 
 
+def counted(races):
+    """How many races each group has."""
+    return {group: sum(race.group == group for race in races) for group in GROUPS}
+
+
 def times(ratio):
     return f"{number(max(ratio, 1 / ratio))}x {'faster' if ratio >= 1 else 'slower'}"
 
@@ -120,9 +126,8 @@ def number(value):
 def drawn(races, title, look="light", *, grouped=False):
     """SVG: a row for each race, a dot for each machine, a band from the lowest to the highest."""
     text, line, colours = LOOKS[look]
-    style = {"svg.fonttype": "none", "svg.hashsalt": "xla", "font.size": 11, "text.color": text}
     groups = list(dict.fromkeys(race.group for race in races)) if grouped else []
-    with plt.rc_context(style):
+    with plt.rc_context(STYLE | {"text.color": text}):
         height = 0.95 + 0.29 * (len(races) + 1.6 * len(groups))
         fig, ax = plt.subplots(figsize=(9.4, height), layout="constrained")
         places, row = {}, 0

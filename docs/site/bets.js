@@ -4,7 +4,7 @@ const BETS = "xla-notebooks: bets";
 
 function bets() {
   try {
-    return JSON.parse(localStorage.getItem(BETS)) ?? {};
+    return JSON.parse(recall(BETS)) ?? {};
   } catch (error) {
     return {};
   }

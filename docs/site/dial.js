@@ -46,8 +46,7 @@ function draw(plan, processes) {
     `<text x="${place(1 / 5)}" y="88">← slower</text><text x="${place(2.5)}" y="88">faster →</text></svg>`;
 }
 
-function startDial(dial) {
-  const races = JSON.parse(document.getElementById("dial-races").textContent);
+function startDial(dial, races) {
   const field = (name) => dial.querySelector(`[name=${name}]`);
   const choice = field("race");
   let processes = [];
@@ -79,12 +78,7 @@ function startDial(dial) {
     if (name !== "calls") [choice.value, processes] = ["", []];
     show();
   }));
-  dial.hidden = false;
-  document.getElementById("without-script").hidden = true;
   choose();
 }
 
-document.addEventListener("DOMContentLoaded", () => {
-  const dial = document.getElementById("dial");
-  if (dial) startDial(dial);
-});
+bringToLife("dial", startDial);

@@ -1,7 +1,6 @@
 "use strict";
 // The pass lens: a program after each of XLA's passes that changed it.
-function startLens(lens) {
-  const { programs } = JSON.parse(document.getElementById("passes-data").textContent);
+function startLens(lens, { programs }) {
   const [program, device, step] = ["program", "device", "step"].map((name) =>
     lens.querySelector(`[name=${name}]`));
   const steps = () => programs[program.value].steps[device.value];
@@ -35,12 +34,7 @@ function startLens(lens) {
   lens.querySelector(".back").addEventListener("click", () => go(-1));
   lens.querySelector(".on").addEventListener("click", () => go(1));
   lens.addEventListener("submit", (event) => event.preventDefault());
-  lens.hidden = false;
-  document.getElementById("without-script").hidden = true;
   begin();
 }
 
-document.addEventListener("DOMContentLoaded", () => {
-  const lens = document.getElementById("lens");
-  if (lens) startLens(lens);
-});
+bringToLife("lens", startLens);

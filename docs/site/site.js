@@ -16,6 +16,17 @@ function recall(key) {
   }
 }
 
+// What a script brings to life is hidden until then, and what stands in its place afterwards.
+function bringToLife(id, start) {
+  document.addEventListener("DOMContentLoaded", () => {
+    const part = document.getElementById(id);
+    if (!part) return;
+    start(part, JSON.parse(document.getElementById(`${id}-data`).textContent));
+    part.hidden = false;
+    document.getElementById("without-script").hidden = true;
+  });
+}
+
 function addSwitch() {
   const folds = [...document.querySelectorAll("details.came-out")];
   const title = document.querySelector("article h1");

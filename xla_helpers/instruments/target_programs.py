@@ -245,7 +245,7 @@ def _compile(call, wanted, partitions, timeout):
         return [_read(path) for path in paths]
     traced = traced_in(call.concrete().graph)
     counts = total_bytes(x for one in traced for x in (one.bytes_read, one.bytes_written))
-    alike = {"compiler": _compiler_in(packages), "traced": len(traced), "traced_bytes": counts}
+    alike = {"compiler": compiler_in(packages), "traced": len(traced), "traced_bytes": counts}
     found = [
         TargetProgram(**parts, **alike, partitions=partitions)
         for parts in _compiled(module, wanted, partitions, packages, timeout)
@@ -267,23 +267,41 @@ def packages_folder() -> Path | None:
 def _compiled(module, wanted, partitions, packages, timeout):
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         folder = Path(place)
-        job = {name: part for name, part in asdict(module).items() if name != "text"}
-        job |= {"partitions": partitions, "targets": {x.name: x.description for x in wanted}}
-        (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
-        (folder / "program.mlir").write_text(module.text, encoding="utf-8")
-        flags = {
-            "CUDA_VISIBLE_DEVICES": "-1",  # a card that is there is no other card
-            "JAX_PLATFORMS": "cpu",
-            "PYTHONPATH": os.pathsep.join([str(packages), os.environ.get("PYTHONPATH", "")]),
-            # Else XLA takes the assembler that it finds first, of another release perhaps.
-            "XLA_FLAGS": f"--xla_gpu_cuda_data_dir={packages}/nvidia/cuda_nvcc",
-        }
-        code = COMPILER.read_text(encoding="utf-8")
-        run_in_process(code, (str(folder),), flags=flags, timeout=timeout)
+        run_compiler(folder, module, wanted, packages, partitions=partitions, timeout=timeout)
         return [_parts_in(folder / one.name, one) for one in wanted]
 
 
-def _compiler_in(packages):
+def run_compiler(
+    folder: Path, module: Module, wanted, packages: Path, *, partitions=1, flags="", timeout=300.0
+) -> None:
+    """Let JAX's compiler write what it makes of a module, into a folder for each target.
+
+    Args:
+        folder: Where to, an empty folder.
+        module: The program.
+        wanted: The targets.
+        packages: Where the compiler is installed (`packages_folder`).
+        partitions: How many GPUs share the program.
+        flags: More of ``XLA_FLAGS``.
+        timeout: Seconds after which the compiler is stopped.
+    """
+    job = {name: part for name, part in asdict(module).items() if name != "text"}
+    job |= {"partitions": partitions, "targets": {x.name: x.description for x in wanted}}
+    (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
+    (folder / "program.mlir").write_text(module.text, encoding="utf-8")
+    environment = {
+        "CUDA_VISIBLE_DEVICES": "-1",  # a card that is there is no other card
+        "JAX_PLATFORMS": "cpu",
+        "PYTHONPATH": os.pathsep.join([str(packages), os.environ.get("PYTHONPATH", "")]),
+        # Else XLA takes the assembler that it finds first, of another release perhaps.
+        "XLA_FLAGS": f"--xla_gpu_cuda_data_dir={packages}/nvidia/cuda_nvcc {flags}".strip(),
+    }
+    code = COMPILER.read_text(encoding="utf-8")
+    run_in_process(code, (str(folder),), flags=environment, timeout=timeout)
+
+
+def compiler_in(packages: Path) -> str:
+    """The compiler in a folder, with its version."""
     (jax,) = (x.version for x in metadata.distributions(path=[str(packages)]) if x.name == "jax")
     return f"XLA in JAX {jax}"
 

@@ -1,12 +1,13 @@
 """Notebooks as tests: nbval's, at their sizes for tests.
 
-`parameters.toml` says with which parameters a notebook is tested, and kernels measure for a part of
-the usual seconds.
+`parameters.toml` says with which parameters a notebook is tested, kernels measure for a part of the
+usual seconds, and their processes import TensorFlow more cheaply.
 """
 
 import os
 import tempfile
 import tomllib
+from pathlib import Path
 
 import pytest
 from nbval.plugin import IPyNbCell, IPyNbFile
@@ -14,6 +15,7 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 from tests.records import EFFORT
 
 TABLE = "tests/parameters.toml"
+LIGHTER = Path(__file__).with_name("lighter")  # what a process of a notebook imports at its start
 
 
 @pytest.hookimpl(wrapper=True)
@@ -46,6 +48,7 @@ class Notebook(IPyNbFile):
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("XLA_EFFORT", os.environ.get("XLA_EFFORT", EFFORT))
             environment.setenv("XLA_RESULTS", self.recorded.name)  # no results at such sizes
+            environment.setenv("PYTHONPATH", str(LIGHTER), prepend=os.pathsep)
             super().setup()
 
     def teardown(self):

@@ -165,8 +165,9 @@ def test_a_kernel_gets_the_values_in_the_table_and_less_effort(project, monkeypa
     (project.path / "tests/parameters.toml").write_text("[01_one]\nsize = 2\n")
     checks = [f"assert os.environ['XLA_EFFORT'] == {effort or '0.25'!r}", "assert size == 2"]
     checks += [f"assert os.environ['XLA_RESULTS'] not in (None, {results!r})"]
+    checks += ["import sitecustomize\nassert 'lighter' in sitecustomize.__file__"]
     write_notebook(project.path / "notebooks/01_one.ipynb", PASSES[0], "import os", *checks)
-    assert outcomes(project) == (6, 0, 0)
+    assert outcomes(project) == (7, 0, 0)
     assert os.environ.get("XLA_EFFORT", "") == effort
     assert os.environ.get("XLA_RESULTS") == results
 

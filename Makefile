@@ -87,7 +87,7 @@ workshop: set-up ## write learner copies and slides into build/workshop, once
 	cp -R "$$($(BIN)/python -c 'import sphinx_revealjs as s; print(*s.__path__)')/_static/revealjs" \
 	  build/workshop.part/slides/reveal
 	mkdir build/workshop.part/docs
-	cp docs/glossary.md docs/messages.md build/workshop.part/docs
+	cp docs/glossary.md docs/messages.md docs/*.svg build/workshop.part/docs
 	mv build/workshop.part build/workshop
 	echo "notebooks and slides are in build/workshop; docs/workshop.md is for the teacher"
 

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import tomllib
 from pathlib import Path
 
 from myst_parser.slugs import github_slugify
@@ -40,6 +41,7 @@ html_theme = "furo"
 html_copy_source = html_use_index = html_domain_indices = False
 html_favicon = "site/favicon.svg"
 html_static_path = ["site"]
+html_extra_path = ["site/404.html"]  # GitHub shows it for what is not there
 html_css_files = ["site.css"]
 html_js_files = ["site.js", "bets.js", "dial.js", "passes.js"]
 
@@ -54,10 +56,35 @@ GROUPS = {
 }
 
 
+def site_of(repository):
+    """Where GitHub would show the site; nothing while the project has no address."""
+    owner, name = repository.split("/")[-2:]
+    return "" if owner == "OWNER" else f"https://{owner.lower()}.github.io/{name}/"
+
+
+def head(site):
+    """What a search engine and a link that is shared show of the site."""
+    shown = {"description": SAID}
+    if site:
+        shown |= {"property=og:title": project, "property=og:description": SAID}
+        shown |= {
+            "property=og:image": f"{site}_static/share.png",
+            "twitter:card": "summary_large_image",
+        }
+    lines = "\n".join(f"    {json.dumps(key)}: {json.dumps(said)}" for key, said in shown.items())
+    return f"---\nmyst:\n  html_meta:\n{lines}\n---\n"
+
+
+html_baseurl = site_of(
+    tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"][
+        "Repository"
+    ]
+)
 SAID = "When does XLA make TensorFlow faster? Notebooks that predict, measure, compare and explain."
 
 # A picture for light and dark pages: here one is enough, which site.css turns.
 PICTURE = re.compile(r'<picture>[^<]*<source[^>]*>\s*<img alt="([^"]*)" src="([^"]*)"></picture>')
+ANCHOR = re.compile(r'<a id="[^"]*"></a>\n\n')  # for JupyterLab: here headings have their own
 
 
 def setup(app):
@@ -67,7 +94,7 @@ def setup(app):
 def for_the_site(app, name, source):
     """Fold as JupyterLab does, link as GitHub does, and list what stands elsewhere."""
     if name == "README":
-        source[0] = f"---\nmyst:\n  html_meta:\n    description: {SAID}\n---\n{source[0]}"
+        source[0] = head(html_baseurl) + source[0]
         source[0] += contents(source[0], app.env.found_docs - {name})
     if name == "docs/dial":
         source[0] += data("dial-data", dial.presets(machines(ROOT / "results")[0]))
@@ -79,6 +106,7 @@ def for_the_site(app, name, source):
     if name == "docs/reference":
         source[0] = re.sub(r"(?m)^---+\n\n((?:\.\. auto.+\n(?: .+\n)*)+)", summary, source[0])
     if not name.startswith("notebooks/"):
+        source[0] = ANCHOR.sub("", source[0])
         source[0] = link(PICTURE.sub(r"![\1](\2)", source[0]))
         return
     notebook = json.loads(source[0])

@@ -297,6 +297,7 @@ def lab(tmp_path_factory):
     """`make lab` for someone new to Jupyter, on a copy of the notebooks; gives its address."""
     home = tmp_path_factory.mktemp("home")
     folder = shutil.copytree(ROOT / "notebooks", home / "notebooks")
+    shutil.copytree(ROOT / "docs", home / "docs")
     (home / "jupyter_lab_config.json").write_text(json.dumps(SETTINGS))
     places = {f"JUPYTER_{kind}_DIR": str(home) for kind in ("CONFIG", "DATA", "RUNTIME")}
     command = ["make", "--old-file=set-up", "lab", f"FOLDER={folder}"]
@@ -321,3 +322,25 @@ def test_jupyterlab_asks_fetches_and_changes_nothing_and_runs_every_cell(browser
     assert browser.execute_async_script(SAVE) == opened
     browser.execute_script(RUN_ALL)
     assert wait_for(lambda: browser.execute_script("return window.said"), 900) == "well"
+
+
+CLICK = """
+const content = window.jupyterapp.shell.currentWidget.content, word = arguments[0];
+content.scrollToItem([...content.model.cells].findIndex(
+  cell => cell.sharedModel.source.includes(`glossary.md#${word})`)));
+const link = [...content.node.querySelectorAll("a")].find(a => a.hash === `#${word}`);
+link?.click();
+return !!link;"""
+SEEN = """
+const heading = [...document.querySelectorAll(".jp-MarkdownViewer h2")]
+  .find(h => h.textContent.replace("¶", "").trim() === arguments[0]);
+const top = heading?.getBoundingClientRect().top;
+return top > 0 && top < innerHeight / 2;"""
+
+
+@pytest.mark.parametrize("word", ["HLO", "interquartile range"])
+def test_a_word_of_the_glossary_is_in_sight_in_jupyterlab(browser, lab, word):
+    visit(browser, f"{lab}lab/tree/notebooks/{NAMES[0]}.ipynb?token=test&reset")
+    wait_for(lambda: browser.execute_script(SESSION), 120)
+    wait_for(lambda: browser.execute_script(CLICK, word.replace(" ", "-").lower()))
+    wait_for(lambda: browser.execute_script(SEEN, word))

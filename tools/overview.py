@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dial
 from chains import hash_of
-from races import LOOKS, counted, drawn, in_order, machines, number, times
+from races import LOOKS, counted, drawn, in_order, machines, number, shared, times
 
 import xla_helpers as xh
 
@@ -33,6 +33,7 @@ def main():
     title = f"jit_compile=True against the plain graph, on {machines_said}"
     promise = sentence(races, machines_said)
     face = pictures("races", first, title, alt)
+    (ROOT / "docs/site/share.png").write_bytes(shared(first, title))
     every = pictures("all-races", races, "All races", alt_of_all(races), grouped=True)
     write_parts("README.md", [f"\n{promise}\n\n{face}\n", f"\n{every}\n"])
     lines = [f"{n}. {plain(group[0].title)}" for n, group in enumerate(groups, 1)]

@@ -125,25 +125,40 @@ def number(value):
 
 def drawn(races, title, look="light", *, grouped=False):
     """SVG: a row for each race, a dot for each machine, a band from the lowest to the highest."""
+    with plt.rc_context(STYLE | {"text.color": LOOKS[look][0]}):
+        return as_svg(_figure(races, title, look, grouped))
+
+
+def shared(races, title):
+    """PNG of the same, of the size that a link which is shared shows: 1280 x 640."""
+    file = io.BytesIO()
+    with plt.rc_context(STYLE | {"text.color": LOOKS["light"][0]}):
+        fig = _figure(races, title, "light", grouped=False)
+        fig.set_size_inches(9.6, 4.8)
+        fig.savefig(file, dpi=400 / 3, facecolor="white", metadata={"Software": None})
+        plt.close(fig)
+    return file.getvalue()
+
+
+def _figure(races, title, look, grouped):
     text, line, colours = LOOKS[look]
     groups = list(dict.fromkeys(race.group for race in races)) if grouped else []
-    with plt.rc_context(STYLE | {"text.color": text}):
-        height = 0.95 + 0.29 * (len(races) + 1.6 * len(groups))
-        fig, ax = plt.subplots(figsize=(9.4, height), layout="constrained")
-        places, row = {}, 0
-        for race in races:
-            if race.group in groups:
-                row += 0.6 if places else 0
-                _beside(ax, row, race.group, at=(0, -250), color=colours[race.group])
-                groups.remove(race.group)
-                row += 1
-            places[row] = race
+    height = 0.95 + 0.29 * (len(races) + 1.6 * len(groups))
+    fig, ax = plt.subplots(figsize=(9.4, height), layout="constrained")
+    places, row = {}, 0
+    for race in races:
+        if race.group in groups:
+            row += 0.6 if places else 0
+            _beside(ax, row, race.group, at=(0, -250), color=colours[race.group])
+            groups.remove(race.group)
             row += 1
-        for row, race in places.items():
-            _draw_race(ax, row, race, colours[race.group], text)
-        fig.suptitle(title, x=0.01, ha="left", weight="bold")
-        _name_axes(ax, places, text, line)
-        return as_svg(fig)
+        places[row] = race
+        row += 1
+    for row, race in places.items():
+        _draw_race(ax, row, race, colours[race.group], text)
+    fig.suptitle(title, x=0.01, ha="left", weight="bold")
+    _name_axes(ax, places, text, line)
+    return fig
 
 
 def as_svg(fig):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -120,6 +121,16 @@ def test_rows_of_the_table_keep_the_standard():
         assert all(x.as_labelled for x in same) and max(len(x.runs) for x in same) == 6
 
 
+def test_a_link_that_is_shared_has_a_picture_where_there_is_an_address():
+    conf = runpy.run_path(str(ROOT / "docs/conf.py"))
+    assert conf["site_of"]("https://github.com/OWNER/xla") == ""
+    site = conf["site_of"]("https://github.com/Some-One/xla")
+    assert site == "https://some-one.github.io/xla/"
+    assert f'"{site}_static/share.png"' in conf["head"](site) and "og:" not in conf["head"]("")
+    png = (ROOT / "docs/site/share.png").read_bytes()
+    assert [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)] == [1280, 640]
+
+
 def test_the_model_of_the_readme_can_be_decided_about(tf):
     names = {}
     exec(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0], names)
@@ -144,7 +155,7 @@ def headings(page, level):
 
 def test_each_row_of_the_manual_runs_and_is_proved_or_names_its_source():
     _, *rows = (ROOT / "docs/messages.md").read_text(encoding="utf-8").split("\n### ")
-    assert len(rows) == 33
+    assert len(rows) == 36
     for row in rows:
         documented = "documented, not run" in row
         assert ("](https://github.com/" if documented else "](../notebooks/") in row, row

@@ -1,6 +1,7 @@
 """The anatomy of the notebooks: what each of them has, and what none may hold."""
 
 import ast
+import base64
 import builtins
 import functools
 import re
@@ -220,6 +221,15 @@ def test_every_picture_is_described(path):
             if "image/png" in output.get("data", {}):
                 alt = output.metadata["image/png"]["alt"]
                 assert len(alt.split()) > 5 and not re.search(r"\d", alt), cell.id
+
+
+@every_notebook
+def test_every_picture_is_sharp_at_twice_its_size(path):
+    for cell in code_cells(path):
+        for output in cell.outputs:
+            if png := output.get("data", {}).get("image/png"):
+                width = int.from_bytes(base64.b64decode(png)[16:20], "big")  # of its header
+                assert width > 1.9 * output.metadata["image/png"]["width"], cell.id
 
 
 @every_notebook

@@ -56,9 +56,9 @@ def sentence(races, machines_said):
     image = [1 / ratio for race in races if race.name == IMAGE for ratio in race.ratios]
     faster, slower = (f"{min(x):.1f} to {max(x):.1f} times" for x in (texts, image))
     return (
-        f"**On {machines_said} it made text generation {faster} faster, an image model {slower} "
-        "slower, and an index out of range silent. These notebooks show what it does to yours, "
-        "and why.**"
+        f"**On {machines_said}, without a GPU, it made text generation {faster} faster, an image "
+        f"model {slower} slower, and kept silent about an index out of range. These notebooks show "
+        "what it does to your model, and why.**"
     )
 
 

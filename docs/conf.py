@@ -56,31 +56,30 @@ GROUPS = {
 }
 
 
+SAID = "When does XLA make TensorFlow faster? Notebooks that predict, measure, compare and explain."
+
+
 def site_of(repository):
     """Where GitHub would show the site; nothing while the project has no address."""
     owner, name = repository.split("/")[-2:]
     return "" if owner == "OWNER" else f"https://{owner.lower()}.github.io/{name}/"
 
 
+SHARED = {"property=og:title": project, "property=og:description": SAID}
+SHARED["twitter:card"] = "summary_large_image"
+
+
 def head(site):
     """What a search engine and a link that is shared show of the site."""
     shown = {"description": SAID}
     if site:
-        shown |= {"property=og:title": project, "property=og:description": SAID}
-        shown |= {
-            "property=og:image": f"{site}_static/share.png",
-            "twitter:card": "summary_large_image",
-        }
+        shown |= SHARED | {"property=og:image": f"{site}_static/share.png"}
     lines = "\n".join(f"    {json.dumps(key)}: {json.dumps(said)}" for key, said in shown.items())
     return f"---\nmyst:\n  html_meta:\n{lines}\n---\n"
 
 
-html_baseurl = site_of(
-    tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"][
-        "Repository"
-    ]
-)
-SAID = "When does XLA make TensorFlow faster? Notebooks that predict, measure, compare and explain."
+about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+html_baseurl = site_of(about["urls"]["Repository"])
 
 # A picture for light and dark pages: here one is enough, which site.css turns.
 PICTURE = re.compile(r'<picture>[^<]*<source[^>]*>\s*<img alt="([^"]*)" src="([^"]*)"></picture>')

@@ -46,13 +46,15 @@ UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
 @pytest.mark.parametrize(
     ("made", "begins", "says"),
     [
-        (decision(FAST), "Yes: switch XLA on", "2 ms in the graph and 1 ms with XLA"),
-        (decision(FAST), "Yes", "repaid after 500 of them"),
+        (decision(FAST), "Yes: switch XLA on", "2 ms → 1 ms in the graph and with XLA"),
+        (decision(FAST), "Yes", "repaid after 500 calls"),
         (decision(FAST), "Yes", "over 6 processes"),
+        (decision(FAST), "Yes", "Results agree"),
+        (decision(FAST, **UNSURE), "Yes", "Results not compared"),
         (decision(FAST, **UNSURE), "Yes", "if you trust its results, which were not compared"),
         (decision(SLOW, processes=1), "No: keep the graph", "times as slow in one process"),
-        (decision(cost(1e-3, first=9.0, new=9)), "No: keep the graph", "1 ms with XLA, but all"),
-        (decision(cost(1.9e-3), processes=1), "Not decided", "and 1.05 times was asked for"),
+        (decision(cost(1e-3, first=9.0, new=9)), "No: keep the graph", "2 ms → 1 ms"),
+        (decision(cost(1.9e-3), processes=1), "Not decided", "1.05 times was asked for"),
         (decision(None), "No: keep the graph", "XLA is refused: AsString"),
         (decision(None, inconclusive="the graph runs XLA"), "No verdict", "The graph runs XLA"),
         (
@@ -69,10 +71,13 @@ UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
 )
 def test_the_page_answers_first(made, begins, says):
     head, sums = TOOL["answer"](made)
-    said = f"{head} {sums}"
-    assert said.startswith(begins) and says in said and head.endswith(".") and sums.endswith(".")
+    tiles = TOOL["tiles"](made)
+    said = " ".join([head, sums, *(" ".join(tile) for tile in tiles)])
+    assert said.startswith(begins) and says in said and head.endswith(".")
+    assert sums.endswith(".") != bool(tiles)
     page = re.sub("</?(?:strong|span)>", "", TOOL["written"](made, "<mine>.py:make"))
-    assert page.index(head) < page.index(sums) < page.index("<h2>") and "<mine>" not in page
+    shown = sums or tiles[0][1]
+    assert page.index(head) < page.index(shown) < page.index("<h2>") and "<mine>" not in page
     assert page.count("<i style") == len(made.findings) * len(made.gains)
 
 

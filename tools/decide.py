@@ -133,6 +133,7 @@ def written(decision, model, programs=(), why=""):
         decision=decision,
         head=head,
         sums=sums,
+        tiles=tiles(decision),
         reason=reason(decision),
         programs=programs,
         why=why,
@@ -150,7 +151,10 @@ def with_code(text):
 
 
 def answer(decision):
-    """A verdict in a sentence, for somebody who asks no more than that, and the sums behind it."""
+    """A verdict in a sentence, for somebody who asks no more than that, and what explains it.
+
+    The second is "" where `tiles` say it.
+    """
     label, gains = decision.subject, decision.gains
     if decision.inconclusive:
         return "No verdict.", f"{decision.inconclusive[0].upper()}{decision.inconclusive[1:]}."
@@ -164,7 +168,7 @@ def answer(decision):
         use = "switch XLA on (jit_compile=True)" if label == "XLA" else f"use “{label}”"
         unsure = ", if you trust its results, which were not compared"
         head = f"Yes: {use}{unsure if label in decision.not_compared else ''}."
-    return head, _sums(decision, label)
+    return head, ""
 
 
 def _would(decision, label):
@@ -180,23 +184,26 @@ def _times(gain):
     return f"{low} to {high} times as {'fast' if gain.value >= 1 else 'slow'}"
 
 
-def _sums(decision, label):
-    """What a call takes, and what all calls take."""
-    gain, processes = decision.gains[label], len(decision.findings)
-    calls = [
-        statistics.median(f.costs[x].call for f in decision.findings) for x in ("graph", label)
-    ]
-    before, after = (xh.format_si(seconds, "s") for seconds in calls)
+def tiles(decision):
+    """What the answer rests on: a name, a value and a remark each; [] where there is no sum."""
+    label = decision.subject
+    if label not in decision.gains or (decision.has_two_sums and not decision.choice):
+        return []
+    graph, mine = (
+        xh.format_si(statistics.median(found.costs[x].call for found in decision.findings), "s")
+        for x in ("graph", label)
+    )
+    processes, needed = len(decision.findings), decision.break_even_calls(label)
     where = "in one process" if processes == 1 else f"over {processes} processes"
-    said = f"A call takes {before} in the graph and {after} with {label}"
-    turns = (calls[0] > calls[1]) != (gain.value > 1)
-    said += ", but " if turns else "; "
-    said += f"all {decision.calls:,} calls, with what is traced and compiled, are {_times(gain)} "
-    said += where
-    if gain.value >= 1 and decision.choice != label:
-        return f"{said}, and {decision.min_speedup} times was asked for."
-    needed = decision.break_even_calls(label)
-    return f"{said}." if math.isinf(needed) else f"{said}; repaid after {needed:,.0f} of them."
+    asked = f"{where}, first calls included; {decision.min_speedup} times was asked for"
+    repaid = "never repaid" if math.isinf(needed) else f"repaid after {needed:,.0f} calls"
+    compared = "not compared" if label in decision.not_compared else "agree"
+    return [
+        ("A call", f"{graph} → {mine}", f"in the graph and with {label}"),
+        (f"All {decision.calls:,} calls", _times(decision.gains[label]), asked),
+        ("First calls", repaid, "as far as they take longer than the graph's"),
+        ("Results", compared, "with the graph's, on the example calls"),
+    ]
 
 
 def reason(decision):

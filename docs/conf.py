@@ -81,8 +81,9 @@ def head(site):
 about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 html_baseurl = site_of(about["urls"]["Repository"])
 
-# A picture for light and dark pages: here one is enough, which site.css turns.
-PICTURE = re.compile(r'<picture>[^<]*<source[^>]*>\s*<img alt="([^"]*)" src="([^"]*)"></picture>')
+PICTURE = re.compile(
+    r'<picture><source media="(.*?)" srcset="(.*?)">\s*<img alt="(.*?)" src="(.*?)"></picture>'
+)
 ANCHOR = re.compile(r'<a id="[^"]*"></a>\n\n')  # for JupyterLab: here headings have their own
 
 
@@ -100,13 +101,12 @@ def for_the_site(app, name, source):
     if name == "docs/passes":
         made = json.loads((ROOT / "docs/passes.json").read_text(encoding="utf-8"))
         compilers = " and ".join(f"{name} ({device})" for device, name in made["compilers"].items())
-        source[0] = re.sub("<!-- Made by conf.py.*-->", lambda _: listing(made), source[0])
         source[0] += f"\nBy the XLA of {compilers}, {made['day']}.\n" + data("lens-data", made)
     if name == "docs/reference":
         source[0] = re.sub(r"(?m)^---+\n\n((?:\.\. auto.+\n(?: .+\n)*)+)", summary, source[0])
     if not name.startswith("notebooks/"):
         source[0] = ANCHOR.sub("", source[0])
-        source[0] = link(PICTURE.sub(r"![\1](\2)", source[0]))
+        source[0] = link(PICTURE.sub(picture, source[0]))
         return
     notebook = json.loads(source[0])
     for cell in notebook["cells"]:
@@ -127,11 +127,15 @@ def data(key, value):
     return f'\n<script type="application/json" id="{key}">{found}</script>\n'
 
 
-def listing(made):
-    """For a browser without scripts: the first program before its passes, and after them."""
-    first, *_, last = made["programs"][0]["steps"]["H100"]
-    texts = ("\n".join(x[1:] for x in step["lines"] if x[0] != "-") for step in (first, last))
-    return "\n\n".join(f"```text\n{text}\n```" for text in texts)
+def picture(found):
+    """One picture, which site.css turns in the dark; for a phone, another where there is one."""
+    media, other, alt, path = found.groups()
+    if "width" not in media:
+        return f"![{alt}]({path})"
+    both = {"wide": path, "tall": other}.items()
+    return "\n\n".join(
+        f"```{{image}} {path}\n:alt: {alt}\n:class: {name}\n```" for name, path in both
+    )
 
 
 def link(text):

@@ -26,7 +26,7 @@ from xla_helpers.results import Recorded, write
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FETCHING = {"src", "srcset", "data", "poster"}  # attributes that make a browser ask for something
-CARDS = "docs/switch-on.svg", "docs/machine-code.svg"
+CARDS = "docs/switch-on.svg", "docs/switch-on-tall.svg", "docs/machine-code.svg"
 HOSTILE = "<img src=x onerror=alert(1)> & <script>alert(2)</script>"
 
 
@@ -56,7 +56,7 @@ def test_the_readme_shows_what_was_recorded(tmp_path):
     shutil.copy(ROOT / "README.md", tmp_path)
     subprocess.run([sys.executable, tmp_path / "tools/overview.py"], check=True)
     pictures = [f"docs/{name}races-{look}.svg" for name in ("", "all-") for look in LOOKS]
-    for name in ("README.md", "docs/results.md", *pictures):
+    for name in ("README.md", "docs/results.md", "docs/dial.svg", "docs/passes.svg", *pictures):
         assert (tmp_path / name).read_text() == (ROOT / name).read_text(), "make refresh"
 
 

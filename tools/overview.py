@@ -3,10 +3,12 @@
 Results of other code than that of the notebooks are deleted: nobody can make them again.
 """
 
+import json
 import re
 from pathlib import Path
 
 import dial
+import lens
 from chains import hash_of
 from races import LOOKS, counted, drawn, in_order, machines, number, shared, times
 
@@ -37,8 +39,10 @@ def main():
     every = pictures("all-races", races, "All races", alt_of_all(races), grouped=True)
     write_parts("README.md", [f"\n{promise}\n\n{face}\n", f"\n{every}\n"])
     lines = [f"{n}. {plain(group[0].title)}" for n, group in enumerate(groups, 1)]
-    table = listed(races, groups, notebooks)
     (ROOT / "docs/dial.svg").write_text(dial.drawn(groups[0]), encoding="utf-8")
+    passes = json.loads((ROOT / "docs/passes.json").read_text(encoding="utf-8"))
+    (ROOT / "docs/passes.svg").write_text(lens.drawn(passes), encoding="utf-8")
+    table = listed(races, groups, notebooks)
     write_parts("docs/results.md", ["\n" + "\n".join(lines) + f"\n\n{table}\n"])
 
 

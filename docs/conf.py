@@ -21,6 +21,7 @@ project = html_title = "XLA for TensorFlow, in notebooks"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
 root_doc = "README"
 include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "notebooks/*.ipynb", "docs/*"]
+exclude_patterns = [".*", "build"]  # else Sphinx walks through the environment as well, twice
 nb_execution_mode = "off"
 nb_render_markdown_format = "myst"  # outputs that are Markdown may hold tables
 myst_heading_anchors = 3

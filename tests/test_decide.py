@@ -139,7 +139,8 @@ def test_help_tells_the_forms_of_an_example_and_the_codes(capsys):
 
 def test_a_decision_is_a_page_and_an_exit_code(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(xh, "decide_file", functools.cache(xh.decide_file))  # one for both codes
+    for name in ("decide_file", "compile_file"):  # once for both codes
+        monkeypatch.setattr(xh, name, functools.cache(getattr(xh, name)))
     (tmp_path / "mine_for_a_test.py").write_text(MODEL)
     words = ["mine_for_a_test.py:make", "--runs", "1", "--calls", "1"]
     page = ROOT / "build/decide/mine_for_a_test-make.html"

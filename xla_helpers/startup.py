@@ -83,7 +83,8 @@ def lighter_spec():
     The garbage collector leaves out what the import makes: that stays until the process ends, and
     the collector would go over it while it grows, with each full collection, and at the end. And
     TensorFlow ends its import with that of Keras, and does without it where that fails; a process
-    that never uses Keras saves its time, and 50 MB.
+    that never uses Keras saves its time, and 50 MB. So it is with h5py and SciPy, for which an old
+    copy of Keras asks that TensorFlow still imports.
     """
     spec = importlib.util.find_spec("tensorflow")
     if spec is not None and spec.loader is not None:
@@ -92,17 +93,21 @@ def lighter_spec():
     return spec
 
 
-class _KerasLater:
+class _Later:
+    def __init__(self):
+        is_legacy = "TF_USE_LEGACY_KERAS" in os.environ  # tf_keras keeps what it finds at first
+        self.names = {"keras.src"} | (set() if is_legacy else {"h5py", "scipy"})
+
     def find_spec(self, name, path=None, target=None):
         """Called by Python before it looks for a module."""
-        if name == "keras.src":
-            raise ImportError("Keras is imported when it is used")
+        if name in self.names:
+            raise ImportError(f"{name} is imported when it is used")
 
 
 def _run_lightly(run, module):
     was_on = gc.isenabled()
     gc.disable()
-    sys.meta_path.insert(0, later := _KerasLater())
+    sys.meta_path.insert(0, later := _Later())
     try:
         run(module)
     finally:

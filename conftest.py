@@ -18,7 +18,7 @@ pytest_plugins = ["pytester", "tests.records", "tests.notebook_files"]
 
 # The blocks of a page are tests in one process, in their order.
 pytest_collect_file = Sybil(
-    [PythonCodeBlockParser()], path="docs", pattern="*.md", fixtures=["keep_log"]
+    [PythonCodeBlockParser()], path="docs", pattern="*.md", fixtures=["keep_log", "lighter"]
 ).pytest()
 
 

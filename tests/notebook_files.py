@@ -18,6 +18,12 @@ TABLE = "tests/parameters.toml"
 LIGHTER = Path(__file__).with_name("lighter")  # what a process of a notebook imports at its start
 
 
+@pytest.fixture
+def lighter(monkeypatch):
+    """For a page that runs as a notebook does: its processes import TensorFlow more cheaply."""
+    monkeypatch.setenv("PYTHONPATH", str(LIGHTER), prepend=os.pathsep)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(parent):
     collected = yield

@@ -1,4 +1,4 @@
-"""Read by each Python process that a notebook under test starts: TensorFlow's import is cheaper.
+"""Read by each Python process that a notebook or page under test starts: a cheaper TensorFlow.
 
 By two seconds of a processor, as after `prepare_tensorflow`, which many of them do not call. What
 readers see comes from `make refresh`, which knows nothing of this.

@@ -30,8 +30,10 @@ def folded(cells):
             parts.append((came_out, fold(title(cell), [part]) if is_code else [part]))
             told |= came_out
     for came_out, group in itertools.groupby(parts, lambda part: part[0]):
-        group = [cell for _, part in group for cell in part]
-        yield from fold(holds(group), group, "came-out") if came_out else group
+        group = [part for _, part in group]
+        shown = list(itertools.chain.from_iterable(group))
+        by_itself = all(len(part) > 1 for part in group)  # each of them is folded already
+        yield from fold(holds(shown), shown, "came-out") if came_out and not by_itself else shown
 
 
 def halves(cell, hidden, guessing, told):
@@ -63,7 +65,7 @@ def holds(cells):
         found += ["a picture" if "image/png" in data else "the output" for data in shown]
         prose = cell["cell_type"] == "markdown" and not "".join(cell["source"]).startswith("<")
         found += ["what it means"] if prose else []
-    *first, last = dict.fromkeys(found) or ["more"]
+    *first, last = dict.fromkeys(found) or ["the code"]
     return f"Answer: {', '.join(first)} and {last}" if first else f"Answer: {last}"
 
 

@@ -39,7 +39,7 @@ from .comparisons import Comparison, ComparisonError
 from .deciding.costs import Cost, ProcessResult
 from .deciding.verdict import Decision
 from .differences import Difference
-from .instruments.first_calls import FirstCall
+from .instruments.outcomes import FirstCall
 from .instruments.checking import Check
 from .instruments.evidence import Evidence
 from .instruments.processes import ProcessError, Run

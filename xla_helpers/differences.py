@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 
 TOLERANCE = 1e-4  # largest relative difference of results that count as equal
-FLOOR = 1e-3  # of the largest number in a result: an array's own scale is at least that
-ZERO = 1e-5  # of the same: an array whose numbers all lie below it is practically zero
+MANY = 32  # different whole numbers in an array: then they are measured values, and no marks
+FEW = 0.01  # of the entries of such an array, at most, may be rounded to the number beside
+LAST_PLACES = 10  # of a variable's values: a change of fewer than these is within their rounding
+PIECE = 1 << 20  # entries that are widened at a time
 
-EXACT = "biuOS"  # kinds of arrays in which almost equal is different: integers and text
+ROUNDED = 3  # last places, in which two ways of writing one value may differ
+
 FLOATING = "fcV"  # V is a type that NumPy does not know, such as bfloat16
+NUMBERS = "biu" + FLOATING
+KINDS = {"b": "bool", "i": "int", "u": "uint", "f": "float", "V": "float", "c": "complex"}
+"""What two arrays must share; all others are text, or None."""
+NOTHING = np.array(None, dtype=object)  # what stands for None, which () does not equal
 
 PARTS = {
     "RaggedTensor": ("values", "row_splits"),
@@ -29,7 +36,7 @@ class Difference:
 
     Attributes:
         size: Relative to the scale of its array (see `max_difference`); infinity where shapes,
-            integers, text or NaN differ.
+            types, integers, text or NaN differ.
         place: The part of the result, such as ``result['loss'][1]``.
         detail: The difference in words; "" where there is none.
     """
@@ -55,31 +62,49 @@ class Difference:
 
 
 @dataclass(frozen=True)
+class ArrayDifference(Difference):
+    """The difference of one array, with what it is judged by.
+
+    Attributes:
+        absolute: The largest difference of two entries.
+        scale: What `absolute` was divided by.
+        within_rounding: Whether it is of a variable that changed by fewer than `LAST_PLACES`.
+    """
+
+    absolute: float = field(default=0.0, compare=False)
+    scale: float = field(default=0.0, compare=False)
+    within_rounding: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True)
 class Sensitive:
     """An array that is not compared, because rounding alone moves it.
 
     Attributes:
         place: The part of the result, such as ``result['loss'][1]``.
         difference: How far it differs, relative to its scale.
-        moved: How far it moves where the arguments move by their last bit.
+        moved: How far it moves where the arguments move by their last bit; None of a variable whose
+            change is within the rounding of its values.
     """
 
     place: str
     difference: float
-    moved: float
+    moved: float | None
 
     def __str__(self):
+        if self.moved is None:
+            return f"{self.place} (the change is within rounding)"
         return f"{self.place} (differs by {self.difference:.2g}, rounding moves {self.moved:.2g})"
 
 
 def max_difference(result, reference) -> Difference:
     """Find the largest relative difference of two results.
 
-    NaN equals NaN, and infinity the same infinity, in the same place. A difference is relative to
-    the largest magnitude of its array in `reference`, but to at least `FLOOR` times the largest
-    number in the whole result, because rounding is of that size. An array that lies below `ZERO`
-    times that number may be what rounding left of a zero: its scale is the number itself. A largest
-    number above one counts as one.
+    NaN equals NaN, and infinity the same infinity, in the same place. The difference of an array is
+    relative to the largest magnitude in `reference` of those entries that differ: what is equal, or
+    differs by no more than its own last place, as a mask does, sets no scale. Bool, whole numbers
+    with and without a sign, floating numbers, complex ones and text are different types; float32
+    and float64 are not.
 
     Args:
         result: Arrays, tensors (ragged, sparse, and slices of gradients too), numbers, text, or
@@ -87,7 +112,8 @@ def max_difference(result, reference) -> Difference:
         reference: The same, to compare with.
 
     Returns:
-        A `Difference`, of infinite size where parts, shapes, integers, text or NaN differ.
+        A `Difference`, of infinite size where parts, shapes, types, integers, text or NaN differ.
+        Of whole numbers with many values, of which a few are one apart, the size is relative, too.
 
     Raises:
         TypeError: For anything but numbers and text.
@@ -100,12 +126,11 @@ def max_difference(result, reference) -> Difference:
     return largest(differences(left, right))
 
 
-def differences(left: Mapping, right: Mapping, name: str = "result") -> list[Difference]:
+def differences(left: Mapping, right: Mapping, name: str = "result") -> list[ArrayDifference]:
     """The difference of each array of two results, given as a mapping from place to array."""
     if left.keys() != right.keys():
-        return [Difference(math.inf, name, f"parts {list(left)} instead of {list(right)}")]
-    unit = min(1.0, max(map(_magnitude, [*left.values(), *right.values()]), default=0.0))
-    return [_difference(path, left[path], right[path], unit) for path in left]
+        return [ArrayDifference(math.inf, name, f"parts {list(left)} instead of {list(right)}")]
+    return [_difference(path, left[path], right[path]) for path in left]
 
 
 def largest(found: Iterable[Difference]) -> Difference:
@@ -128,7 +153,7 @@ def as_arrays(result, place: str = "result"):
         return {key: as_arrays(part, f"{place}[{key!r}]") for key, part in result.items()}
     if isinstance(result, (list, tuple)):
         return [as_arrays(part, f"{place}[{i}]") for i, part in enumerate(result)]
-    return None if result is None else _as_array(result, place)
+    return NOTHING if result is None else _as_array(result, place)
 
 
 def _parts_of_extension(result):
@@ -142,15 +167,24 @@ def _parts_of_extension(result):
 
 
 def _as_array(leaf, place):
-    array = np.array(leaf.numpy() if hasattr(leaf, "numpy") else leaf)
+    value = leaf.numpy() if hasattr(leaf, "numpy") else leaf
+    # NumPy's own type for text drops a NUL at its end.
+    array = np.array(value, object if isinstance(value, (bytes, str)) else None)
     if array.dtype.kind == "U":
-        return np.char.encode(array, "utf-8")  # as a graph returns text
-    is_text = all(isinstance(part, (bytes, str)) for part in array.flat)
-    known = is_text if array.dtype.kind == "O" else array.dtype.kind in EXACT + FLOATING
-    if array.dtype.names or not known:
+        array = array.astype(object)
+    is_text = array.dtype.kind == "O" and all(isinstance(x, (bytes, str)) for x in array.flat)
+    if array.dtype.names or not (is_text or array.dtype.kind in NUMBERS + "S"):
         kind = type(leaf).__name__
         raise TypeError(f"`{place}` is a {kind}: only numbers, text and nests of them are compared")
-    return array
+    return _encoded(array) if is_text else array
+
+
+def _encoded(texts):
+    """As a graph returns text: bytes."""
+    encoded = [text.encode() if isinstance(text, str) else text for text in texts.flat]
+    array = np.empty(len(encoded), object)
+    array[:] = encoded
+    return array.reshape(texts.shape)
 
 
 def leaves(arrays, place: str = "result") -> Iterator[tuple[str, Any]]:
@@ -164,48 +198,141 @@ def leaves(arrays, place: str = "result") -> Iterator[tuple[str, Any]]:
         yield place, arrays
 
 
-def _magnitude(array):
-    """The largest finite magnitude; 0 for integers and text."""
-    if array.dtype.kind not in FLOATING:
-        return 0.0
-    array = _widened(array)
-    return float(np.max(np.abs(array[np.isfinite(array)]), initial=0.0))
+def _difference(place, a, b):
+    """The difference of two arrays."""
+    if words := _unlike(a, b):
+        return ArrayDifference(math.inf, place, words)
+    if np.array_equal(a, b):
+        return ArrayDifference(place=place)
+    if a.dtype.kind not in FLOATING:
+        return _exact(place, a, b)
+    if (found := _apart(a, b)) is None:
+        return ArrayDifference(math.inf, place, _in_words_where_not_finite(a, b))
+    absolute, scale = found
+    size = absolute / scale if absolute else 0.0
+    words = f"{size:.2g} relative, {absolute:.2g} absolute" if absolute else ""
+    return ArrayDifference(size, place, words, absolute, scale)
 
 
-def _widened(array):
-    """In double precision."""
-    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64, copy=False)
+def _unlike(a, b):
+    """Why two arrays cannot be compared number by number, or ""."""
+    if a.shape != b.shape:
+        return f"shape {a.shape} instead of {b.shape}"
+    kinds = [KINDS.get(array.dtype.kind, "text") for array in (a, b)]
+    return "" if kinds[0] == kinds[1] else f"type {a.dtype} instead of {b.dtype}"
+
+
+def _exact(place, a, b):
+    """The difference of arrays of whole numbers, bool or text that are not equal."""
+    different = a != b
+    words = f"{np.count_nonzero(different):,} of {a.size:,} entries are different"
+    if a.dtype.kind not in "iu":
+        return ArrayDifference(math.inf, place, words)
+    apart = np.abs(a[different].astype(np.float64) - b[different].astype(np.float64))
+    words += f", by {'' if np.ptp(apart) == 0 else 'at most '}{np.max(apart):,.0f}"
+    is_rounded = np.max(apart) == 1 and np.mean(different) <= FEW and len(np.unique(b)) >= MANY
+    scale = float(np.max(np.abs(b.astype(np.float64))))
+    return ArrayDifference(1 / scale if is_rounded else math.inf, place, words, 1.0, scale)
+
+
+def _apart(a, b):
+    """The largest difference of two entries, and the magnitude that it is relative to.
+
+    That is of the entries which differ by more than their last place, or, where none does, of all
+    that differ. None where NaN or infinity stand in other places.
+    """
+    last = max(_last_place(a.dtype), _last_place(b.dtype))
+    close, beyond = np.zeros(3), np.zeros(3)  # the difference, the magnitudes in b and in a
+    for x, y in _pieces(a, b):
+        finite = np.isfinite(x) & np.isfinite(y)
+        if not np.array_equal(x[~finite], y[~finite], equal_nan=True):
+            return None
+        parts = np.abs([x[finite] - y[finite], y[finite], x[finite]])
+        for most, where in ((close, parts[0] > 0), (beyond, parts[0] > last * parts[1])):
+            np.maximum(most, np.max(parts[:, where], axis=1, initial=0), out=most)
+    absolute, scale, other = map(float, beyond if beyond[0] else close)
+    return absolute, scale or other
+
+
+def change_difference(place: str, before, after, reference) -> ArrayDifference:
+    """The difference of two values that a variable may have after a call.
+
+    It is relative to the largest change of the variable in the reference, and less by what the
+    rounding of its values can do, `ROUNDED` last places.
+
+    Args:
+        place: The name.
+        before: The value before the call, an array.
+        after: The value after it.
+        reference: The value to compare that with.
+
+    Returns:
+        An `ArrayDifference`.
+    """
+    is_moved = after.dtype.kind in FLOATING and not _unlike(after, reference)
+    if not is_moved or _unlike(before, reference):
+        return _difference(place, after, reference)
+    most = np.zeros(5)  # beyond rounding, at all, the changes in both, and these in last places
+    for start, x, y in _pieces(before, after, reference):
+        finite = np.isfinite(x) & np.isfinite(y) & np.isfinite(start)
+        if not np.array_equal(x[~finite], y[~finite], equal_nan=True):
+            words = _in_words_where_not_finite(after, reference)
+            return ArrayDifference(math.inf, place, words)
+        found = _change(start[finite], x[finite], y[finite], _last_place(after.dtype))
+        np.maximum(most, np.max(found, axis=1, initial=0), out=most)
+    beyond, absolute, change, other, places = map(float, most)
+    scale = change or other
+    size = beyond / scale if beyond else 0.0
+    words = f"{size:.2g} of its largest change, {absolute:.2g} absolute" if beyond else ""
+    return ArrayDifference(size, place, words, beyond, scale, 0 < places < LAST_PLACES)
+
+
+def _change(start, x, y, last_place):
+    """Of each entry: its difference beyond rounding and at all, both changes, their last places."""
+    _, exponents = np.frexp(np.max(np.abs([start, x, y]), axis=0, initial=0))
+    last = np.ldexp(last_place, exponents - 1)  # of a number of this size
+    apart, change, other = np.abs(x - y), np.abs(y - start), np.abs(x - start)
+    beyond = np.maximum(apart - ROUNDED * last, 0)
+    return np.array([beyond, apart, change, other, np.maximum(change, other) / last])
+
+
+def _pieces(*arrays):
+    """Arrays of one shape, a piece of each at a time, in double precision.
+
+    A complex number is two real ones, so that NaN in one half of it does not hide the other.
+    """
+    flat = [array.reshape(-1) for array in arrays]
+    flat = [array.view(array.real.dtype) if array.dtype.kind == "c" else array for array in flat]
+    for first in range(0, len(flat[0]), PIECE):
+        yield [array[first : first + PIECE].astype(np.float64) for array in flat]
+
+
+def _last_place(dtype):
+    """The distance of the numbers beside one, in units of one."""
+    from ml_dtypes import finfo  # of NumPy's types, too
+
+    return float(finfo(dtype).eps)
+
+
+def _in_words_where_not_finite(a, b):
+    words, instead = _not_finite(a), _not_finite(b)
+    elsewhere = "in other places" if words == instead else f"instead of {instead}"
+    return f"{words} {elsewhere}"
 
 
 def _not_finite(array):
     """How many entries are NaN, and how many are infinite, in words."""
+    array = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64, copy=False)
     negative = np.count_nonzero(np.isinf(array) & (array.real < 0))
     infinite = f"{np.isinf(array).sum()} infinite"
     infinite += f" ({negative} of them negative)" if negative else ""
     return f"{np.isnan(array).sum()} NaN and {infinite}"
 
 
-def _difference(place, a, b, unit):
-    """The difference of two arrays; unit: the largest number in the whole, at most one."""
-    if a.shape != b.shape:
-        return Difference(math.inf, place, f"shape {a.shape} instead of {b.shape}")
-    if (a.dtype.kind in "OS") != (b.dtype.kind in "OS"):
-        return Difference(math.inf, place, f"type {a.dtype} instead of {b.dtype}")
-    if a.dtype.kind in EXACT and b.dtype.kind in EXACT:
-        different = int(np.count_nonzero(a != b))
-        words = f"{different} of {a.size} entries are different"
-        return Difference(math.inf, place, words) if different else Difference(place=place)
-    a, b = _widened(a), _widened(b)
-    finite = np.isfinite(a) & np.isfinite(b)
-    if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
-        words, instead = _not_finite(a), _not_finite(b)
-        elsewhere = "in other places" if words == instead else f"instead of {instead}"
-        return Difference(math.inf, place, f"{words} {elsewhere}")
-    absolute = float(np.max(np.abs(a[finite] - b[finite]), initial=0.0))
-    if not absolute:
-        return Difference(place=place)
-    magnitude, reference = _magnitude(a), _magnitude(b)
-    is_zero = max(magnitude, reference) < ZERO * unit
-    scale = unit if is_zero else max(reference or magnitude, FLOOR * unit)
-    size = absolute / scale
-    return Difference(size, place, f"{size:.2g} relative, {absolute:.2g} absolute")
+def largest_number(arrays: Iterable) -> float:
+    """The largest finite magnitude of any floating number in these arrays."""
+    most = 0.0
+    for array in arrays:
+        for [piece] in _pieces(array) if array.dtype.kind in FLOATING else ():
+            most = max(most, float(np.max(np.abs(piece[np.isfinite(piece)]), initial=0)))
+    return most

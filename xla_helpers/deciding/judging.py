@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 
 from ..calls import Call
 from ..differences import as_arrays, largest
-from ..instruments.first_calls import FirstCall, FirstCalls, differences_between
+from ..instruments.first_calls import FirstCalls
+from ..instruments.outcomes import FirstCall, differences_between
 from ..timing import timed
 from ..variables import Snapshot
 

@@ -8,8 +8,9 @@ from typing import Any
 from ..calls import KEEP
 from ..errors import headline
 from ..instruments.checking import Check, check, check_of
-from ..instruments.first_calls import FirstCall, FirstCalls, first_calls
+from ..instruments.first_calls import FirstCalls, first_calls
 from ..instruments.logs import watch_compilations
+from ..instruments.outcomes import FirstCall
 from ..modes import functions_run_eagerly
 from ..timing import effort, timed
 from ..variables import Snapshot
@@ -103,12 +104,12 @@ class Examination:
     def _compare_others(self, first):
         """Note which of the reader's other candidates are no choice."""
         others = [label for label in first.outcomes if label not in ("graph", "XLA")]
-        compared = first.only(["graph", *others]).compared() if others else first
+        found = first.only(["graph", *others]).compared() if others else first
         for label in others:
-            outcome = compared.outcomes[label]
+            outcome = found.outcomes[label]
             if outcome.error:
                 self.others_failed.setdefault(label, f"fails: {headline(outcome.error)}")
-            elif not (outcome.agrees or compared.inconclusive):
+            elif not (outcome.agrees or found.inconclusive):
                 why = f"differs from the graph, in {outcome.difference}"
                 self.others_failed.setdefault(label, why)
 

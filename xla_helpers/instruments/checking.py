@@ -9,7 +9,7 @@ from ..differences import TOLERANCE, Sensitive
 from ..errors import check_number, headline
 from ..modes import MODES, functions_run_eagerly, modes_of
 from ..tables import Table, abbreviate, table
-from .first_calls import FirstCall, FirstCalls, first_calls, random_ops_in
+from .first_calls import FirstCalls, first_calls
 from .layers import layers_of
 from .manual import see_about
 from .operations import (
@@ -19,6 +19,7 @@ from .operations import (
     operations_in,
     unsupported_in,
 )
+from .outcomes import FirstCall, random_ops_in
 
 LEFT_OUT = "Not compared, because rounding alone moves them"
 
@@ -222,7 +223,7 @@ def check_of(first: FirstCalls) -> Check:
         only_graphs = (ran.graphs or ran.programs) and not ran.eager  # there is no Python
         if only_graphs or hasattr(graph.python, "function_def"):
             modes.remove("eager")
-    compared = first.only(modes).compared()
+    found = first.only(modes).compared()
     operations: list = []
     with suppress(Exception):  # a trace that fails is an outcome above
         operations = list(operations_in(graph.concrete().graph))
@@ -230,12 +231,12 @@ def check_of(first: FirstCalls) -> Check:
     jit_unsupported = (x for x in layers if not getattr(layers[x], "supports_jit", True))
     return Check(
         function=graph.name,
-        outcomes=dict(compared.outcomes),
-        unsupported=unsupported_in(operations, compared.outcomes["XLA"].error, layers),
+        outcomes=dict(found.outcomes),
+        unsupported=unsupported_in(operations, found.outcomes["XLA"].error, layers),
         jit_unsupported_layers=tuple(jit_unsupported),
         dropped_checks=dropped_checks_in(operations),
-        inconclusive=compared.inconclusive,
+        inconclusive=found.inconclusive,
         tolerance=first.tolerance,
-        sensitive=compared.sensitive,
+        sensitive=found.sensitive,
         compiled=compiled_in(operations),
     )

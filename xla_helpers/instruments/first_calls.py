@@ -1,75 +1,30 @@
-"""The first call of each candidate: what it returned, changed and ran, and whether they agree."""
+"""The first calls of several candidates: made in turn, and compared with the first of them."""
 
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from .. import internals
 from ..calls import Call
-from ..differences import Difference, Sensitive, as_arrays, differences, largest, leaves
-from ..errors import headline
-from ..tables import abbreviate, truncate
+from ..differences import Difference, Sensitive, as_arrays, largest
+from ..tables import abbreviate
 from ..timing import timed
 from ..variables import Snapshot
 from .evidence import RANDOM, Evidence, observe
 from .logs import compilations_are_logged, watch_compilations
-from .operations import operations_in
+from .operations import operations_in, traces_differ
+from .outcomes import (
+    FirstCall,
+    differences_between,
+    have_own_variables,
+    judged,
+    random_ops_in,
+    why_inconclusive,
+)
 
 PERTURBATIONS = 3  # runs with arguments that are moved by their last bit
-EXPLAINED = 10  # times what rounding alone moves: a larger difference is an error
-
-
-@dataclass(frozen=True)
-class FirstCall:
-    """What a call did, the first time.
-
-    Attributes:
-        seconds: Of the call, its trace included.
-        result: What it returned, with NumPy arrays in place of tensors.
-        variables: Name to value after the call, of each variable that it changed.
-        evidence: What ran, as the profiler saw it in a second call.
-        repeats: How far the second call differs from the first, from the same state.
-        error: What it raised, or None.
-        compilations: Programs of XLA that the call compiled; 0 also where the log names none.
-        difference: From the first candidate, without what is left out; None where one of the two
-            is an error.
-        agrees: Whether that is within the tolerance; for an error, whether the first is one too.
-        left_out: The arrays that differ by more than the tolerance, and that rounding alone moves.
-    """
-
-    seconds: float = 0.0
-    result: object = None
-    variables: dict[str, np.ndarray] = field(default_factory=dict)
-    evidence: Evidence = field(default_factory=Evidence)
-    repeats: Difference = field(default_factory=Difference)
-    error: Exception | None = None
-    compilations: int = 0
-    difference: Difference | None = None
-    agrees: bool = True
-    left_out: tuple[Sensitive, ...] = ()
-
-    @property
-    def short(self) -> str:
-        """The result, or the error, in at most 64 characters."""
-        if self.error is not None:
-            return headline(self.error, 64)
-        texts = (_text_of(array) for _, array in leaves(self.result))
-        return truncate(", ".join(texts) or "None", 64)
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no error, no result and no changed variable to compare."""
-        return not (self.error or self.variables or any(True for _ in leaves(self.result)))
-
-
-def _text_of(array):
-    if array.size > 6:
-        return f"{array.dtype}{list(array.shape)}"
-    return " ".join(np.array2string(array, precision=4, separator=", ").split())
 
 
 @dataclass(frozen=True)
@@ -111,32 +66,34 @@ class FirstCalls:
     @property
     def own_variables(self) -> bool:
         """Whether candidates change variables of their own, which are not compared."""
-        return any(_have_own_variables(x, self.reference) for x in self.outcomes.values())
+        return any(have_own_variables(x, self.reference) for x in self.outcomes.values())
 
     def compared(self) -> "FirstCalls":
         """Compare each outcome with the first, and say why that may be inconclusive.
 
         Where one differs, the graph, or the first where there is none, is called again with
         arguments that are moved by their last bit. An array that differs by at most `EXPLAINED`
-        times what this moves is left out, unless it differs in shape, integers, text or NaN. What
-        draws random numbers, or differs from itself, is not called again: nobody could tell.
+        times what this moves is left out, unless it differs in shape, type, integers, text or NaN,
+        or is so small that it is equal. A variable whose change is within the rounding of its
+        values is left out, too. What draws random numbers, or differs from itself, is not called
+        again: nobody could tell.
         """
         found = {
             label: differences_between(outcome, self.reference, self.snapshot)
             for label, outcome in self.outcomes.items()
             if not (outcome.error or self.reference.error)
         }
-        moved = self._moved_by_rounding(found) if self._repeats else {}
-        outcomes = {}
+        sizes = [array.size for arrays in found.values() for array in arrays]
+        differs = any(self.tolerance < size < math.inf for size in sizes)
+        moved = self._moved_by_rounding(found) if differs and self._repeats else {}
+        erratic, outcomes = self._erratic if found else {}, dict[str, FirstCall]()
         for label, outcome in self.outcomes.items():
-            outcomes[label] = self._judged(outcome, found.get(label), moved)
-        judged = replace(self, outcomes=outcomes)
-        places = {array.place for arrays in found.values() for array in arrays}
-        why = _why_inconclusive(outcomes, self.tolerance)
-        if len(judged.sensitive) > len(places) / 2:
-            most = abbreviate(array.place for array in judged.sensitive)
-            why = why or f"rounding alone moves most of the results ({most})"
-        return replace(judged, inconclusive=why)
+            outcomes[label] = judged(self, outcome, found.get(label), moved)
+            if label in erratic:
+                outcomes[label] = replace(outcome, difference=erratic[label], agrees=False)
+        first = replace(self, outcomes=outcomes)
+        why = why_inconclusive(first, found, lambda labels: first._why_different(labels, erratic))
+        return replace(first, inconclusive=why)
 
     @property
     def _repeats(self):
@@ -144,25 +101,8 @@ class FirstCalls:
         alike = all(x.repeats.within(self.tolerance) for x in self.outcomes.values())
         return alike and not random_ops_in(self.outcomes)
 
-    def _judged(self, outcome, found, moved):
-        """An outcome with its difference; found: that of each array, None beside an error."""
-        if found is None:
-            agrees = bool(outcome.error and self.reference.error)
-            return replace(outcome, difference=None, agrees=agrees, left_out=())
-        left_out = {
-            x.place: Sensitive(x.place, x.size, moved[x.place])
-            for x in found
-            if x.place in moved and self.tolerance < x.size <= EXPLAINED * moved[x.place]
-        }
-        most = largest(x for x in found if x.place not in left_out)
-        agrees, arrays = most.within(self.tolerance), tuple(left_out.values())
-        return replace(outcome, difference=most, agrees=agrees, left_out=arrays)
-
     def _moved_by_rounding(self, found):
         """Place to how far it moves where only the last bits of the arguments do."""
-        sizes = [x.size for arrays in found.values() for x in arrays]
-        if not any(self.tolerance < size < np.inf for size in sizes):
-            return {}
         graphs = (x for x in found if self.calls[x].is_traced and not self.calls[x].is_compiled)
         label = next(graphs, next(iter(self.outcomes)))
         call, outcome = self.calls[label], self.outcomes[label]
@@ -176,9 +116,42 @@ class FirstCalls:
             finally:
                 self.snapshot.restore()
             for array in differences_between(other, outcome, self.snapshot):
-                if array.size < np.inf:
-                    moved[array.place] = max(array.size, moved.get(array.place, 0.0))
+                moved[array.place] = max(array.absolute, moved.get(array.place, 0.0))
         return moved
+
+    @property
+    def _erratic(self):
+        """Label to how it differs from itself, where XLA does, and all else repeats to the bit.
+
+        Where random numbers are drawn, nobody can tell.
+        """
+        compiled = {x: y.repeats for x, y in self.outcomes.items() if self.calls[x].is_compiled}
+        others = [outcome for label, outcome in self.outcomes.items() if label not in compiled]
+        if not others or random_ops_in(self.outcomes) or any(x.repeats.size for x in others):
+            return {}
+        words = "other numbers at each call, and no other mode does so"
+        return {
+            label: Difference(math.inf, repeats.place, f"{words} ({repeats.detail})")
+            for label, repeats in compiled.items()
+            if not repeats.within(self.tolerance)
+        }
+
+    def _why_different(self, labels, erratic):
+        """Why none of these can be blamed for what differs, or "": draws, or Python that counts."""
+        changing = {
+            label: outcome.repeats
+            for label, outcome in self.outcomes.items()
+            if label not in erratic and not outcome.repeats.within(self.tolerance)
+        }
+        if drawn := random_ops_in(self.outcomes):
+            where = "at each call" if changing else f"in {', '.join(labels)}"
+            return f"random numbers are drawn ({abbreviate(drawn)}), other ones {where}"
+        call = next((call for call in self.calls.values() if call.is_traced), None)
+        if not erratic and call and traces_differ(call.python, call.args, call.kwargs):
+            return "its Python counts, or draws numbers: each trace holds other constants"
+        for label, repeats in changing.items():
+            return f"{label} differs from itself when called again ({repeats})"
+        return ""
 
 
 def first_calls(
@@ -258,50 +231,3 @@ def _drawn_by(call):
     """The types of the random operations in a graph, of which short ones may not be recorded."""
     kinds = {one.type for one in operations_in(call.concrete().graph)}
     return tuple(sorted(filter(RANDOM.fullmatch, kinds)))
-
-
-def differences_between(
-    outcome: FirstCall, reference: FirstCall, snapshot: Snapshot
-) -> list[Difference]:
-    """The difference of each array of the results, and of the variables that either changed.
-
-    Where both changed variables, and none of them is the same one, these are not compared.
-    """
-    results = differences(dict(leaves(outcome.result)), dict(leaves(reference.result)))
-    if _have_own_variables(outcome, reference):
-        return results
-    names = {name: f"variables[{name!r}]" for name in (*reference.variables, *outcome.variables)}
-    left, right = (
-        {place: x.variables.get(name, snapshot.saved(name)) for name, place in names.items()}
-        for x in (outcome, reference)
-    )
-    return results + differences(left, right, "variables")
-
-
-def _have_own_variables(outcome, reference):
-    """Whether both changed variables, and none of them is the same one."""
-    both = outcome.variables and reference.variables
-    return bool(both) and not outcome.variables.keys() & reference.variables.keys()
-
-
-def random_ops_in(outcomes: Mapping[str, FirstCall]) -> tuple[str, ...]:
-    """The types of the operations that drew random numbers in any of the calls."""
-    return tuple(sorted({kind for x in outcomes.values() for kind in x.evidence.random_ops}))
-
-
-def _why_inconclusive(outcomes, tolerance):
-    every = list(outcomes.values())
-    if every and all(outcome.error for outcome in every):
-        return f"every mode fails: {headline(every[0].error)}"
-    if all(outcome.is_empty for outcome in every):
-        return "there is no result, and no variable that is known changes"
-    different = [label for label, x in outcomes.items() if x.difference and not x.agrees]
-    if not different:
-        return ""
-    changing = {label: x for label, x in outcomes.items() if not x.repeats.within(tolerance)}
-    if drawn := random_ops_in(outcomes):
-        where = "at each call" if changing else f"in {', '.join(different)}"
-        return f"random numbers are drawn ({abbreviate(drawn)}), other ones {where}"
-    for label, outcome in changing.items():
-        return f"{label} differs from itself when called again ({outcome.repeats})"
-    return ""

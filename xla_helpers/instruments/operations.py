@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import internals
 from ..errors import UNSUPPORTED
+from ..modes import functions_run_eagerly
 from .layers import layer_at
 
 PACKAGE = Path(__file__).parents[1]
@@ -70,6 +71,27 @@ def _called_by(op):
                 function = internals.function_in(op.graph, called.name)
                 if function is not None:
                     yield function.graph
+
+
+def traces_differ(python: Any, args: tuple, kwargs: dict) -> bool:
+    """Whether two new traces hold other constants; False also where one fails.
+
+    They do where the Python counts its calls, or draws numbers.
+    """
+    try:
+        with functions_run_eagerly(False):
+            return _constants_of(python, args, kwargs) != _constants_of(python, args, kwargs)
+    except Exception:  # whatever a reader's function raises
+        return False
+
+
+def _constants_of(python, args, kwargs):
+    """The constants of a new trace, in their order."""
+    import tensorflow as tf
+
+    graph = tf.function(python).get_concrete_function(*args, **kwargs).graph
+    constants = (one.op for one in operations_in(graph) if one.type == "Const")
+    return [op.get_attr("value").SerializeToString() for op in constants]
 
 
 def dropped_checks_in(found: Iterable[Operation]) -> tuple[str, ...]:

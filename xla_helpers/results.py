@@ -218,6 +218,8 @@ def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
     for place in map(Path, places or [results_folder()]):
         for path in sorted(place.rglob("*.json")) if place.is_dir() else [place]:
             try:
+                if not path.exists():
+                    raise ValueError("there is no such file or folder")
                 if not path.is_file() or path.stat().st_size > LARGEST:
                     raise ValueError(f"no regular file of at most {LARGEST:,} bytes")
                 results.append(_parse(path.read_bytes()))

@@ -220,3 +220,5 @@ def test_places_are_files_and_folders_and_their_folders(folder, examples, tmp_pa
     read, skipped = xh.read_results(tmp_path / "class", str(one), tmp_path / "missing")
     assert [result.name for result in read] == ["one", "two", "one"]
     assert [path.rpartition("/")[2] for path in skipped] == ["gone.json", "pipe.json", "missing"]
+    reasons = [*skipped.values()]
+    assert reasons[0] == reasons[2] == "there is no such file or folder" != reasons[1]

@@ -4,6 +4,7 @@ import io
 import statistics
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -59,7 +60,7 @@ class Race:
     def row(self) -> str:
         return SHORT.get(self.name, self.results[0].what)
 
-    @property
+    @cached_property  # which is asked for a dozen times, and reckons with each round
     def ratios(self) -> list[float]:
         return [result.ratio.value for result in self.results]
 

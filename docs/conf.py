@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 import dial  # noqa: E402
 from bets import bets_of, form  # noqa: E402
+from chains import chains  # noqa: E402
 from races import machines  # noqa: E402
 
 from tools.folds import folded  # noqa: E402
@@ -98,7 +99,8 @@ def for_the_site(app, name, source):
         source[0] = head(html_baseurl) + source[0]
         source[0] += contents(source[0], app.env.found_docs - {name})
     if name == "docs/dial":
-        source[0] += data("dial-data", dial.presets(machines(ROOT / "results")[0]))
+        groups, _ = machines(ROOT, chains(ROOT))
+        source[0] += data("dial-data", dial.presets(groups[0] if groups else []))
     if name == "docs/passes":
         made = json.loads((ROOT / "docs/passes.json").read_text(encoding="utf-8"))
         compilers = " and ".join(f"{name} ({device})" for device, name in made["compilers"].items())

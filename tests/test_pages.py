@@ -14,10 +14,10 @@ import nbformat
 import overview
 import pytest
 from bets import bets_of
-from chains import hash_of
+from chains import chains, home_of
 from myst_parser.slugs import github_slugify
 from overview import plain
-from races import LOOKS, LOSES, PAYS, SHORT, UNCLEAR, in_order
+from races import LOOKS, LOSES, PAYS, SHORT, UNCLEAR, in_order, machines
 
 import xla_helpers as xh
 from xla_helpers.instruments.manual import ROWS
@@ -82,8 +82,10 @@ def test_every_bet_has_an_answer_that_came_out():
 
 
 def test_every_race_has_a_name_for_pictures():
-    results, _ = xh.read_results(ROOT / "results")
-    assert {result.name for result in results} == set(SHORT)
+    found = chains(ROOT)
+    groups, _ = machines(ROOT, found)
+    assert {result.name for results in groups for result in results} <= set(SHORT)
+    assert [race for race in SHORT if not home_of(race, found)] == []
     assert set(overview.FACE) <= set(SHORT) and max(map(len, SHORT.values())) < 36
 
 
@@ -93,26 +95,31 @@ def outputs(path):
     return "\n".join(o.get("text") or o.get("data", {}).get("text/plain", "") for o in shown)
 
 
+def is_in(text, result, comparison):
+    """Whether a text shows what one process found."""
+    ratio = comparison.ratio(result.label, result.rival)
+    medians = [xh.format_si(row.median, "s") for row in comparison.measurements.values()]
+    words = str(ratio), ratio.against(result.rival)
+    return any(x in text for x in words) or all(x in text for x in medians)
+
+
 def test_notebooks_show_what_was_recorded():
     """Of each race that is recorded, the notebook shows one process: its medians, or a ratio."""
     results, skipped = xh.read_results(ROOT / "results")
     assert results and not skipped
-    shown = {hash_of(path): outputs(path) for path in NOTEBOOKS}
-    is_shown = {(result.source, result.name): False for result in results}
+    shown, found, is_shown = {path.stem: outputs(path) for path in NOTEBOOKS}, chains(ROOT), {}
     for result in results:
-        for found in (run.comparison for run in result.runs):
-            ratio = found.ratio(result.label, result.rival)
-            words = str(ratio), ratio.against(result.rival)
-            medians = [xh.format_si(row.median, "s") for row in found.measurements.values()]
-            text = shown[result.source]
-            here = any(x in text for x in words) or all(x in text for x in medians)
-            is_shown[result.source, result.name] |= here
-    assert [name for name, is_there in is_shown.items() if not is_there] == []
+        home, version = home_of(result.name, found) or ("", 0)
+        if result.version == version:
+            here = any(is_in(shown[home], result, run.comparison) for run in result.runs)
+            is_shown[result.name] = here or is_shown.get(result.name, False)
+    assert is_shown and [name for name, is_there in is_shown.items() if not is_there] == []
 
 
 def test_rows_of_the_table_keep_the_standard():
     """A rival that ran what it says, and a range; six processes of each, somewhere."""
-    results, _ = xh.read_results(ROOT / "results")
+    groups, _ = machines(ROOT, chains(ROOT))
+    results = [result for found in groups for result in found]
     table = (ROOT / "docs/results.md").read_text(encoding="utf-8")
     rows = [line for line in table.splitlines() if line.startswith("| [")]
     assert len(rows) >= 10
@@ -228,12 +235,15 @@ def report(folder, *places):
     return subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True)
 
 
-def result(ratio, processor="P", name="sums", rival="graph", processes=1, spread=(1,)):
+def result(
+    ratio, processor="P", name="sums", rival="graph", *, processes=1, spread=(1,), version=1
+):
     """What processes found in which one row is so many times faster, as the rounds spread."""
     samples = {rival: [ratio * x for x in spread] * (9 // len(spread)), "XLA": [1.0] * 9}
     rows = {label: xh.Measurement(label, 1.0, tuple(s), 1, 0.0) for label, s in samples.items()}
     runs = (Recorded("2026-11-21", xh.Comparison(rows, {})),) * processes
-    return xh.Result(name, f"the {name}", {"processor": processor}, runs, rival=rival)
+    machine, told = {"processor": processor}, {"rival": rival, "version": version}
+    return xh.Result(name, f"the {name}", machine, runs, **told)
 
 
 def recorded(folder, *found, **about):
@@ -287,6 +297,17 @@ def test_a_report_sets_four_folders_side_by_side_and_runs_nothing_of_a_file(tmp_
     assert not [given for _, given in page.tags if "onerror" in given]
     assert "alert(2)</script>" not in page.text
     assert not list(tmp_path.rglob("ran"))
+
+
+def test_a_report_shows_the_latest_version_of_a_race_and_names_the_others(tmp_path):
+    recorded(tmp_path / "mine", 3.0, version=2)
+    recorded(tmp_path / "yours", 8.0)
+    recorded(tmp_path / "yours", 5.0, name="alone")
+    done = report(tmp_path, "mine", "yours")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "build/report.html").read_text()
+    assert "3.00x faster" in text and "5.00x faster" in text and "8.00x" not in text
+    assert re.search(r"yours/p/sums\.json</td>\s*<td[^>]*>\s*version 1; there is version 2", text)
 
 
 def test_a_report_without_results_is_one_line(tmp_path):

@@ -1,6 +1,6 @@
 """Draw what the notebooks recorded in results/, for the README and docs/results.md.
 
-Results of other code than that of the notebooks are deleted: nobody can make them again.
+Nothing is deleted, because nobody has all of these machines: what is left out is named.
 """
 
 import json
@@ -9,10 +9,10 @@ from pathlib import Path
 
 import dial
 import lens
-from chains import hash_of
+from chains import chains, changed, home_of
 from races import LOOKS, counted, drawn, in_order, machines, number, shared, times
 
-import xla_helpers as xh
+from xla_helpers.tables import pluralize
 
 ROOT = Path(__file__).resolve().parents[1]
 OPENS, ENDS = "<!-- Made by `make refresh` from results/: do not edit. -->", "<!-- Until here. -->"
@@ -23,67 +23,73 @@ FACE = ["shipped-writer", "many-steps", "generate-real-size", "keras-predict", "
 FACE += [IMAGE, "depthwise-layer"]  # of the first screen
 
 
-def main():
-    notebooks = {hash_of(path): path for path in sorted(ROOT.glob("notebooks/*.ipynb"))}
-    drop_other_code(notebooks)
-    if not (groups := machines(ROOT / "results")):
-        return print("no results to draw: the README stays as it is")
+def main(root=ROOT):
+    found = chains(root)
+    groups, left = machines(root, found)
+    for line in [*(f"left out: {words}" for words in left), *changed(found, root).values()]:
+        print(line)
+    if not groups:
+        return print("no results to draw: README, pages and pictures stay as they are")
     races = in_order(groups)
-    first = [race for race in races if race.name in FACE]
+    first = [race for race in races if race.name in FACE] or races
     alt = "XLA against the graph. " + " ".join(f"{race.row}: {race.words}." for race in first)
     machines_said = COUNTS.get(len(groups), f"{len(groups)} machines")
     title = f"jit_compile=True against the plain graph, on {machines_said}"
     promise = sentence(races, machines_said)
-    face = pictures("races", first, title, alt)
-    (ROOT / "docs/site/share.png").write_bytes(shared(first, title))
-    every = pictures("all-races", races, "All races", alt_of_all(races), grouped=True)
-    write_parts("README.md", [f"\n{promise}\n\n{face}\n", f"\n{every}\n"])
+    face = pictures(root / "docs/races", first, title, alt)
+    (root / "docs/site/share.png").write_bytes(shared(first, title))
+    every = pictures(root / "docs/all-races", races, "All races", alt_of_all(races), grouped=True)
+    write_parts(root / "README.md", [f"\n{promise}\n\n{face}\n", f"\n{every}\n"])
+    (root / "docs/dial.svg").write_text(dial.drawn(groups[0]), encoding="utf-8")
+    passes = json.loads((root / "docs/passes.json").read_text(encoding="utf-8"))
+    (root / "docs/passes.svg").write_text(lens.drawn(passes), encoding="utf-8")
     lines = [f"{n}. {plain(group[0].title)}" for n, group in enumerate(groups, 1)]
-    (ROOT / "docs/dial.svg").write_text(dial.drawn(groups[0]), encoding="utf-8")
-    passes = json.loads((ROOT / "docs/passes.json").read_text(encoding="utf-8"))
-    (ROOT / "docs/passes.svg").write_text(lens.drawn(passes), encoding="utf-8")
-    table = listed(races, groups, notebooks)
-    write_parts("docs/results.md", ["\n" + "\n".join(lines) + f"\n\n{table}\n"])
-
-
-def drop_other_code(notebooks):
-    for path in sorted((ROOT / "results").rglob("*.json")):
-        found, skipped = xh.read_results(path)
-        if skipped or found[0].source not in notebooks:
-            print(f"dropped, of other code: {path.relative_to(ROOT)}")
-            path.unlink()
+    parts = ["\n".join(lines), listed(races, groups, found)]
+    parts += [plain(f"Recorded, and not shown: {'; '.join(left)}.")] if left else []
+    write_parts(root / "docs/results.md", ["\n" + "\n\n".join(parts) + "\n"])
 
 
 def sentence(races, machines_said):
     """What came out, for somebody who reads one sentence."""
     texts = [ratio for race in races if race.name in TEXTS for ratio in race.ratios]
-    image = [1 / ratio for race in races if race.name == IMAGE for ratio in race.ratios]
-    faster, slower = (f"{min(x):.1f} to {max(x):.1f} times" for x in (texts, image))
+    image = [ratio for race in races if race.name == IMAGE for ratio in race.ratios]
+    made = [f"text generation {change(texts)}"] if texts else []
+    made += [f"an image model {change(image)}"] if image else []
+    happened = [f"it made {', '.join(made)}, and", "kept"] if made else ["it kept"]
     return (
-        f"**On {machines_said}, without a GPU, it made text generation {faster} faster, an image "
-        f"model {slower} slower, and kept silent about an index out of range. These notebooks show "
-        "what it does to your model, and why.**"
+        f"**On {machines_said}, without a GPU, {' '.join(happened)} silent about an index out of "
+        "range. These notebooks show what it does to your model, and why.**"
     )
+
+
+def change(ratios):
+    """From the lowest to the highest ratio, such as ``3.0 to 6.4 times faster``."""
+    low, high = min(ratios), max(ratios)
+    if low < 1 < high:
+        return f"{1 / low:.1f} times slower to {high:.1f} times faster"
+    low, high, way = (low, high, "faster") if low >= 1 else (1 / high, 1 / low, "slower")
+    return f"{low:.1f} to {high:.1f} times {way}"
 
 
 def alt_of_all(races):
     """For who cannot see it: how many races each group has."""
     counts = counted(races).items()
-    return ". ".join(f"{group}: {count} races" for group, count in counts) + "."
+    return ". ".join(f"{group}: {pluralize(count, 'race')}" for group, count in counts) + "."
 
 
-def pictures(name, races, title, alt, *, grouped=False):
+def pictures(path, races, title, alt, *, grouped=False):
     """Draw races for a light page and a dark one. Returns: the lines that show them."""
     for look in LOOKS:
         picture = drawn(races, title, look, grouped=grouped)
-        (ROOT / f"docs/{name}-{look}.svg").write_text(picture, encoding="utf-8")
+        path.with_name(f"{path.name}-{look}.svg").write_text(picture, encoding="utf-8")
+    dark, light = (f"docs/{path.name}-{look}.svg" for look in ("dark", "light"))
     return (
-        f'<picture><source media="(prefers-color-scheme: dark)" srcset="docs/{name}-dark.svg">\n'
-        f'<img alt="{alt}" src="docs/{name}-light.svg"></picture>'
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">\n'
+        f'<img alt="{alt}" src="{light}"></picture>'
     )
 
 
-def listed(races, groups, notebooks):
+def listed(races, groups, found):
     """The same as a table of Markdown, a column for each machine."""
     numbered = [f"machine {number}" for number in range(1, len(groups) + 1)]
     lines = [["notebook", "measured", "against", *numbered], ["---"] * (len(groups) + 3)]
@@ -92,8 +98,8 @@ def listed(races, groups, notebooks):
         cells = [""] * len(groups)
         for result in race.results:
             cells[where[result.title]] = said(result)
-        one = race.results[0]
-        lines.append([link_to(notebooks[one.source]), plain(one.what), plain(one.rival), *cells])
+        one, (notebook, _) = race.results[0], home_of(race.name, found)
+        lines.append([link_to(notebook), plain(one.what), plain(one.rival), *cells])
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
@@ -107,8 +113,8 @@ def said(result):
     return f"{bold} " + plain(f"[{number(ends[0])}, {number(ends[1])}]{alone}")
 
 
-def link_to(path):
-    return f"[{path.name[:2]}](../notebooks/{path.name})"
+def link_to(notebook):
+    return f"[{notebook[:2]}](../notebooks/{notebook}.ipynb)"
 
 
 def plain(text):
@@ -116,9 +122,8 @@ def plain(text):
     return re.sub(r"([\\`*_|\[\]<>])", r"\\\1", text)
 
 
-def write_parts(name, parts):
+def write_parts(path, parts):
     """Put each part between its two marks."""
-    path = ROOT / name
     before, *rest = path.read_text(encoding="utf-8").split(OPENS)
     afters = [part.split(ENDS, 1)[1] for part in rest]
     made = [OPENS + part + ENDS + after for part, after in zip(parts, afters, strict=True)]

@@ -2,14 +2,17 @@
 
 import io
 import statistics
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from chains import home_of
 
 from xla_helpers.results import Result, read_results
+from xla_helpers.tables import pluralize
 
-FIRST = Path(__file__).resolve().parents[1] / "notebooks/01_fuse_a_computation.ipynb"
 WIDEST = 2.0  # the highest ratio over the lowest: what is wider was not measured
 SHORT = {  # the name of a record to the row of a picture
     "shipped-writer": "Text from a SavedModel, tiny GPT-2",
@@ -57,7 +60,7 @@ class Race:
     def row(self) -> str:
         return SHORT.get(self.name, self.results[0].what)
 
-    @property
+    @cached_property  # which is asked for a dozen times, and reckons with each round
     def ratios(self) -> list[float]:
         return [result.ratio.value for result in self.results]
 
@@ -81,23 +84,41 @@ class Race:
         return f"{' to '.join(ends)}x {'faster' if max(self.ratios) > 1 else 'slower'}"
 
 
-def machines(folder):
-    """The results of each machine, first those of the one that the notebooks' outputs name."""
-    groups = {}
-    for result in filter(keeps_the_standard, read_results(folder)[0]):
-        groups.setdefault(result.title, []).append(result)
-    outputs = FIRST.read_text(encoding="utf-8")
+def machines(root, found):
+    """The results in a project, a list for each machine, first of the one that 01's outputs name.
+
+    found: the chains of its notebooks. Returns: the lists, and in sentences what was left out.
+    """
+    groups, left, folder = {}, Counter(), root / "results"
+    results, skipped = read_results(folder) if folder.is_dir() else ([], {})
+    for result in results:
+        if why := why_left_out(result, home_of(result.name, found)):
+            left[f"{result.name}, version {result.version}, {why}"] += 1
+        else:
+            groups.setdefault(result.title, []).append(result)
+    outputs = "".join(path.read_text(encoding="utf-8") for path in root.glob("notebooks/01_*"))
 
     def shown_and_most(title):
         return title in outputs, sum(len(result.runs) for result in groups[title])
 
-    return [groups[title] for title in sorted(groups, key=shown_and_most, reverse=True)]
+    in_turn = [groups[title] for title in sorted(groups, key=shown_and_most, reverse=True)]
+    said = [f"{words} ({pluralize(count, 'result')})" for words, count in sorted(left.items())]
+    unread = [f"{Path(path).relative_to(root)}, {why}" for path, why in skipped.items()]
+    return in_turn, said + unread
 
 
-def keeps_the_standard(result):
-    """A rival with a name, two rows that ran what they say, and a range that says something."""
+def why_left_out(result, home):
+    """Why a result is in no table; "" where it is. home: its notebook, and its version there."""
     ratio = result.ratio
-    return ratio and result.as_labelled and ratio.has_interval and ratio.high < WIDEST * ratio.low
+    if not home:
+        return "which no notebook records"
+    if result.version != home[1]:
+        return f"of which {home[0]} records version {home[1]}"
+    if not ratio or not result.as_labelled:
+        return "whose rows are not what their labels say"
+    if not ratio.has_interval or ratio.high >= WIDEST * ratio.low:
+        return "whose range says nothing"
+    return ""
 
 
 def in_order(machines):

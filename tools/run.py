@@ -22,7 +22,7 @@ import nbformat
 import papermill
 import psutil
 import yaml
-from chains import chain_of, hash_of
+from chains import chain_of
 
 import xla_helpers as xh
 from xla_helpers.results import path_of, write
@@ -161,7 +161,7 @@ def run(path, values, target, busy):
         if target and (target != path or not failure):
             put(beside, target)
         if not failure:
-            keep_results(recorded.name, path, busy)
+            keep_results(recorded.name, busy)
         return failure
     except Exception as error:  # a kernel that died, a file that is no notebook, a full disk
         if target not in (None, path) and beside.exists():  # what was done until then
@@ -184,11 +184,11 @@ def put(made, target):
         beside.unlink(missing_ok=True)
 
 
-def keep_results(recorded, path, busy):
+def keep_results(recorded, busy):
     """Add what one process of a notebook recorded to the results of the same races."""
     for result in xh.read_results(recorded)[0]:
         runs = tuple(replace(one, load=busy) for one in result.runs)
-        write(replace(result, runs=runs, source=hash_of(path)), recorded)
+        write(replace(result, runs=runs), recorded)
     join(recorded)
 
 

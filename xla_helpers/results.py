@@ -57,7 +57,7 @@ class Result:
         label: The row that stands for XLA.
         rival: The row that it is compared with.
         libraries: The versions of what models are built with, name to version.
-        source: A hash of the code that measured, or "".
+        version: Of the race: a person raises it when the code that is raced means something else.
     """
 
     name: Name
@@ -67,7 +67,7 @@ class Result:
     label: Line = "XLA"
     rival: Line = "graph"
     libraries: Annotated[dict[Line, Line], Meta(max_length=20)] = field(default_factory=dict)
-    source: Annotated[str, Meta(max_length=64)] = ""
+    version: Annotated[int, Meta(ge=1, le=999)] = 1
 
     @property
     def comparison(self) -> Comparison:
@@ -75,9 +75,9 @@ class Result:
         return self.runs[-1].comparison
 
     @property
-    def about(self) -> tuple[str, ...]:
+    def about(self) -> tuple[str | int, ...]:
         """What was measured. Results that are equal in it may be set side by side."""
-        return self.name, self.what, self.label, self.rival
+        return self.name, self.what, self.label, self.rival, self.version
 
     @property
     def title(self) -> str:
@@ -110,7 +110,7 @@ class Result:
     def with_runs(self, earlier: "Result") -> "Result":
         """This result with the runs of an earlier one before its own, `ENOUGH` of them at most.
 
-        Runs on another machine, with other versions, or of other code are left out.
+        Runs on another machine, with other libraries, or of another version are left out.
         """
         unlike = replace(earlier, runs=self.runs) != self
         return self if unlike else replace(self, runs=(*earlier.runs, *self.runs)[-ENOUGH:])
@@ -122,17 +122,27 @@ def results_folder() -> Path:
 
 
 def record(
-    name: str, comparison: Comparison, what: str, *, label="XLA", rival="graph", folder=None
+    name: str,
+    comparison: Comparison,
+    what: str,
+    *,
+    label="XLA",
+    rival="graph",
+    version=1,
+    folder=None,
 ) -> Path:
     """Write a comparison as a small JSON file, with machine and versions and nothing personal.
 
     Args:
         name: What the comparison and its file are called, such as ``dense-model``: small letters,
-            digits, ``.``, ``_`` and ``-``. An earlier file of that name and machine is replaced.
+            digits, ``.``, ``_`` and ``-``. An earlier file of that name, version and machine is
+            replaced.
         comparison: What `compare` found in this process.
         what: What was measured, with its sizes, in one line.
         label: The row that stands for XLA.
         rival: The row that it is compared with.
+        version: Raise it when the code that is raced means something else: what was recorded
+            before stays in a file of its own, and the two are never mixed.
         folder: Where to, by default the folder in the environment variable ``XLA_RESULTS``, or one
             of the user. Each machine has a folder in it.
 
@@ -175,12 +185,14 @@ def record(
     for library in LIBRARIES:
         with suppress(metadata.PackageNotFoundError):
             libraries[library] = metadata.version(library)
-    return write(Result(name, what, machine_facts(), (run,), label, rival, libraries), folder)
+    found = Result(name, what, machine_facts(), (run,), label, rival, libraries, version)
+    return write(found, folder)
 
 
 def path_of(result: Result, folder=None) -> Path:
-    """The file of a result, in the folder of its machine."""
-    return Path(folder or results_folder()) / _folder_name(result.hardware) / f"{result.name}.json"
+    """The file of a result, in the folder of its machine; no name holds an "@"."""
+    name = result.name if result.version == 1 else f"{result.name}@{result.version}"
+    return Path(folder or results_folder()) / _folder_name(result.hardware) / f"{name}.json"
 
 
 def _folder_name(hardware):
@@ -218,6 +230,8 @@ def read_results(*places: Path | str) -> tuple[list[Result], dict[str, str]]:
     for place in map(Path, places or [results_folder()]):
         for path in sorted(place.rglob("*.json")) if place.is_dir() else [place]:
             try:
+                if not path.exists():
+                    raise ValueError("there is no such file or folder")
                 if not path.is_file() or path.stat().st_size > LARGEST:
                     raise ValueError(f"no regular file of at most {LARGEST:,} bytes")
                 results.append(_parse(path.read_bytes()))
@@ -233,7 +247,7 @@ def _parse(data):
     except ValueError as error:
         raise ValueError(f"not a result that this xla_helpers reads: {error}") from error
     days = [run.day for run in result.runs]
-    if not "".join((*result.about, *days, result.title)).isprintable():
+    if not "".join((*map(str, result.about), *days, result.title)).isprintable():
         raise ValueError("a text in it is not in one line")
     for run in (run.comparison for run in result.runs):
         rows = [*run.measurements.values(), *([run.control] if run.control else [])]

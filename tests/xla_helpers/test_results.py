@@ -37,7 +37,7 @@ def test_what_is_recorded_is_read_again(folder, examples):
     path = xh.record("fused-sum", written, WHAT)
     (result,), skipped = xh.read_results()
     assert (path, skipped) == (folder / "a-processor-2-cores/fused-sum.json", {})
-    assert (result.about, result.machine) == (("fused-sum", WHAT, "XLA", "graph"), MACHINE)
+    assert (result.about, result.machine) == (("fused-sum", WHAT, "XLA", "graph", 1), MACHINE)
     assert (result.title, result.hardware) == (
         " · ".join(MACHINE.values()),
         "A processor · 2 cores",
@@ -70,7 +70,32 @@ def test_recording_again_replaces_a_name_and_no_other(folder, examples):
     assert [(r.name, r.comparison["graph"].median) for r in read] == [("a", 3.0), ("b", 2.0)]
 
 
-@pytest.mark.parametrize("name", ["日本", "東京", "", "-a", "../a", "a/b", "A", "a\n", "a" * 101])
+def test_a_raised_version_has_a_file_of_its_own(folder, examples):
+    """And what was written before there were versions is of the first."""
+    for version in (1, 2):
+        seconds = 1.0 + version
+        xh.record("a", examples.comparison(graph=seconds, XLA=1.0), WHAT, version=version)
+    one, two = (folder / f"a-processor-2-cores/{name}.json" for name in ("a", "a@2"))
+    assert {one, two} == {*folder.rglob("*.*")}
+    before = json.loads(one.read_text())
+    assert before.pop("version") == 1
+    one.write_text(json.dumps(before | {"source": "a hash, as earlier files have it"}))
+    read, skipped = xh.read_results()
+    found = {result.version: result.comparison["graph"].median for result in read}
+    assert (found, skipped) == ({1: 2.0, 2: 3.0}, {})
+    assert len({result.about for result in read}) == 2
+
+
+@pytest.mark.parametrize("version", [0, -1, 1000, True, 1.5, "2", None])
+def test_a_version_that_is_no_number_from_1_is_refused(folder, examples, version):
+    with pytest.raises(ValueError):
+        xh.record("a", examples.comparison(graph=2.0, XLA=1.0), WHAT, version=version)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["日本", "東京", "", "-a", "../a", "a/b", "a@2", "A", "a\n", "a" * 101]
+)
 def test_a_name_that_is_no_file_name_everywhere_is_refused(folder, examples, name):
     with pytest.raises(ValueError):
         xh.record(name, examples.comparison(graph=2.0, XLA=1.0), WHAT)
@@ -143,7 +168,7 @@ def test_runs_join_earlier_ones_while_all_else_is_the_same(examples):
     one, two = (examples.result(graph=seconds, XLA=1.0) for seconds in (2.0, 4.0))
     both = two.with_runs(one)
     assert both.runs == (*one.runs, *two.runs)
-    for other in ({"source": "f00"}, {"machine": MACHINE}, {"libraries": {"keras": "9"}}):
+    for other in ({"version": 2}, {"machine": MACHINE}, {"libraries": {"keras": "9"}}):
         assert two.with_runs(replace(one, **other)) == two
     for _ in range(5):
         both = two.with_runs(both)
@@ -220,3 +245,5 @@ def test_places_are_files_and_folders_and_their_folders(folder, examples, tmp_pa
     read, skipped = xh.read_results(tmp_path / "class", str(one), tmp_path / "missing")
     assert [result.name for result in read] == ["one", "two", "one"]
     assert [path.rpartition("/")[2] for path in skipped] == ["gone.json", "pipe.json", "missing"]
+    reasons = [*skipped.values()]
+    assert reasons[0] == reasons[2] == "there is no such file or folder" != reasons[1]

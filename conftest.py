@@ -28,6 +28,7 @@ def pytest_configure(config):
     folder = tempfile.TemporaryDirectory(prefix="two words ", ignore_cleanup_errors=True)
     config.add_cleanup(folder.cleanup)
     os.environ["TMPDIR"] = folder.name
+    os.environ["XLA_CLAIMS"] = os.path.join(folder.name, "tests.claims")
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@
 usual seconds, and their processes import TensorFlow more cheaply.
 """
 
+import json
 import os
 import tempfile
 import tomllib
@@ -33,6 +34,20 @@ def pytest_collect_file(parent):
     ]
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Count the claims about time, and name those that this machine left undecided."""
+    notes, folder = [], Path(os.environ["XLA_CLAIMS"]).parent
+    for path in sorted(folder.glob("*.claims")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        notes += [(path.stem, json.loads(line)) for line in lines]
+    open_ones = [(name, note["said"]) for name, note in notes if note["outcome"] == "undecided"]
+    if notes:
+        held = sum(note["outcome"] == "held" for _, note in notes)
+        terminalreporter.section(f"claims about time: {held} held, {len(open_ones)} undecided")
+    for name, said in open_ones:
+        terminalreporter.write_line(f"undecided: {name}: {said}")
+
+
 class Notebook(IPyNbFile):
     """A notebook, whose code cells are tests in one kernel.
 
@@ -54,6 +69,8 @@ class Notebook(IPyNbFile):
         with pytest.MonkeyPatch.context() as environment:
             environment.setenv("XLA_EFFORT", os.environ.get("XLA_EFFORT", EFFORT))
             environment.setenv("XLA_RESULTS", self.recorded.name)  # no results at such sizes
+            claims = Path(os.environ["XLA_CLAIMS"]).with_name(f"{self.path.stem}.claims")
+            environment.setenv("XLA_CLAIMS", str(claims))
             environment.setenv("PYTHONPATH", str(LIGHTER), prepend=os.pathsep)
             super().setup()
 

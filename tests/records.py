@@ -41,7 +41,8 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     """Note the switches before any test sets one: TensorFlow's own, once it is imported here."""
     found = {name: value for name, value in os.environ.items() if name.startswith(SWITCHES)}
-    found.pop("XLA_RESULTS", None)  # a kernel gets another folder
+    for name in ("XLA_RESULTS", "XLA_CLAIMS"):  # a kernel gets others
+        found.pop(name, None)
     config.stash[ENVIRONMENT], config.stash[RECORDS], config.stash[DESELECTED] = found, {}, set()
 
 

@@ -157,6 +157,22 @@ def test_no_file_that_is_not_run_again_reads_the_notebooks():
             assert not re.search(r"(ROOT|parents?)\b.{0,20}(notebooks|results)", text), path
 
 
+CLAIMS = """import xla_helpers as xh
+from xla_helpers.ratios import Ratio
+for low in (1.1, 0.9):
+    xh.claim(f"from {low}", Ratio(1.2, low, 1.3, rounds=15), above=1, again=None)"""
+
+
+def test_claims_of_all_processes_are_counted_and_open_ones_named(project, monkeypatch):
+    monkeypatch.setenv("XLA_CLAIMS", str(project.path / "tests.claims"))
+    for name in ("02_two", "03_three"):
+        write_notebook(project.path / f"notebooks/{name}.ipynb", "size: int = 1  # rows", CLAIMS)
+    *found, said = run(project, "--numprocesses", "2", "--dist", "loadfile")
+    assert found == [6, 0, 0] and "claims about time: 2 held, 2 undecided" in said
+    assert "undecided: 02_two: from 0.9: 1.2 [0.9, 1.3], median of 15" in said
+    assert "from 1.1" not in said
+
+
 @pytest.mark.parametrize("effort", ["", "0.5"])
 def test_a_kernel_gets_the_values_in_the_table_and_less_effort(project, monkeypatch, effort):
     if effort:

@@ -57,6 +57,7 @@ def main_of(project, monkeypatch):
     """The function that takes the words, for this process."""
     monkeypatch.chdir(project)
     monkeypatch.setenv("XLA_RESULTS", str(project / "build/results"))
+    monkeypatch.delenv("XLA_CLAIMS", raising=False)
     return runpy.run_path(str(project / "tools/run.py"))["main"]
 
 
@@ -143,6 +144,20 @@ def test_in_place_a_notebook_holds_its_outputs_and_no_mark_of_a_tool(project, mo
     text = (project / "notebooks/03_c.ipynb").read_text()
     assert str(project / "notebooks") in text and text.endswith("}\n")
     assert "papermill" not in text and '"tags"' not in text and "iopub" not in text
+
+
+OPEN = """import xla_helpers as xh
+from xla_helpers.ratios import Ratio
+xh.claim("it pays", Ratio(1.1, 0.9, 1.3, rounds=15), above=1, again=None)"""
+
+
+def test_what_is_undecided_is_not_published(project, monkeypatch, capsys):
+    save(project, "04_d", OPEN)
+    before = sources(project)["04_d"]
+    main = main_of(project, monkeypatch)
+    assert main(["4", "--in-place"]) == 1 and sources(project)["04_d"] == before
+    assert "04_d, undecided: it pays: 1.1 [0.9, 1.3], median of 15" in capsys.readouterr().err
+    assert main(["4"]) == 0 and "XLA_CLAIMS" not in os.environ
 
 
 SUMS = """import time

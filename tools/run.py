@@ -7,6 +7,7 @@ processes found.
 """
 
 import argparse
+import json
 import logging
 import os
 import re
@@ -151,11 +152,12 @@ def run(path, values, target, busy):
             nbformat.write(chain_of(path), beside)
         if path != REPORT:
             os.environ["XLA_RESULTS"] = recorded.name
+        os.environ["XLA_CLAIMS"] = str(Path(recorded.name, "claims.jsonl"))
         try:
             source = path if target else beside
             done = papermill.execute_notebook(source, beside, values, cwd=path.parent, **PAPERMILL)
             nbformat.write(tidy(done), beside)
-            failure = ""
+            failure = undecided(os.environ["XLA_CLAIMS"]) if target == path else ""
         except papermill.PapermillExecutionError as error:
             failure = f"cell {error.exec_count}: {error.ename}: {message_of(error)}"
         if target and (target != path or not failure):
@@ -169,8 +171,17 @@ def run(path, values, target, busy):
         return f"{type(error).__name__}: {error}".splitlines()[0]
     finally:
         os.environ["XLA_RESULTS"] = RESULTS
+        os.environ.pop("XLA_CLAIMS", None)
         recorded.cleanup()
         beside.unlink(missing_ok=True)
+
+
+def undecided(notes):
+    """Which claims about time were left open: what is published must be decided; "" for none."""
+    path = Path(notes)
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    said = [note["said"] for note in map(json.loads, lines) if note["outcome"] == "undecided"]
+    return "undecided: " + "; ".join(said) if said else ""
 
 
 def put(made, target):

@@ -9,6 +9,7 @@ from .teaching import find_checkpoint
 
 # Measure and compare
 from .comparing import compare, measure
+from .claims import claim, ratio_of
 from .differences import max_difference
 
 # Explain
@@ -78,6 +79,7 @@ __all__ = [
     "TargetProgram",
     "Targets",
     "check",
+    "claim",
     "compare",
     "compile_file",
     "compile_for",
@@ -100,6 +102,7 @@ __all__ = [
     "plot_ratios",
     "prepare_tensorflow",
     "profile",
+    "ratio_of",
     "read_results",
     "record",
     "run_in_process",

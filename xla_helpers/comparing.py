@@ -4,6 +4,7 @@ import math
 import random
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -131,7 +132,9 @@ def compare(
     comparison = race(first, rounds=rounds, budget=budget, block=block, clock=clock)
     if comparison.failures and strict:
         raise ComparisonError(comparison)
-    return comparison
+    options = {"rounds": rounds, "tolerance": tolerance, "block": block, "budget": budget}
+    options |= {"strict": strict, "clock": clock}
+    return comparison.repeated_by(partial(compare, candidates, args, kwargs, **options))
 
 
 def race(

@@ -2,6 +2,7 @@
 
 import math
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -54,11 +55,28 @@ class Comparison(Table):
     own_variables: bool = False
     sensitive: tuple[Sensitive, ...] = ()
 
+    _repeat = None  # no field, because no file holds it
+
     def __getitem__(self, label: str) -> Measurement:
         if label not in self.measurements:
             why = self.failures.get(label, f"there is {', '.join(self.measurements) or 'nothing'}")
             raise KeyError(f"{label!r} was not measured: {why}")
         return self.measurements[label]
+
+    def repeated_by(self, repeat: Callable[[], "Comparison"]) -> "Comparison":
+        """This comparison, which `repeat` can make anew."""
+        object.__setattr__(self, "_repeat", repeat)
+        return self
+
+    def again(self) -> "Comparison":
+        """Compare the same candidates with the same arguments once more.
+
+        Raises:
+            ValueError: For a comparison that `compare` did not make in this process.
+        """
+        if self._repeat is None:
+            raise ValueError("this comparison was read or made by hand: there is nothing to call")
+        return self._repeat()
 
     @property
     def baseline(self) -> str:

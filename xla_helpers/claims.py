@@ -1,0 +1,108 @@
+"""Claims about time: held, refuted twice, or undecided."""
+
+import json
+import math
+import os
+import statistics
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from .ratios import ENOUGH, Ratio, median_ratio
+
+HELD, REFUTED, UNDECIDED = "held", "refuted", "undecided"
+
+
+def claim(
+    what: str,
+    found: Ratio,
+    *,
+    again: Callable[[], Ratio],
+    above: float = 0.0,
+    below: float = math.inf,
+) -> str:
+    """Hold a sentence about time, or about memory, against what was measured.
+
+    It holds where the whole interval lies between the bounds. It is refuted where the interval lies
+    outside of them, and does so once more when it is measured anew, because a busy machine can make
+    one measurement wrong. All else is undecided: a line says so, and nothing fails. Each claim is
+    noted as a line of JSON in the file that the environment variable ``XLA_CLAIMS`` names, if any.
+
+    Args:
+        what: The sentence, such as "XLA is faster than the graph".
+        found: How many times faster, longer or larger one thing is, with its interval.
+        again: Measures the same anew.
+        above: What it is said to exceed: 1, or a factor that a count gives. No factor that one
+            processor sets.
+        below: What it is said to stay below.
+
+    Returns:
+        "held" or "undecided".
+
+    Raises:
+        AssertionError: Where it was refuted twice.
+        ValueError: Without a bound, or where no number lies between the bounds.
+
+    Example:
+        >>> twice = ratio_of([2.0, 2.1, 2.2], [1.0, 1.1, 1.0])
+        >>> claim("it takes longer", twice, above=1, again=lambda: twice)
+        'held'
+    """
+    if not 0 <= above < below or (above, below) == (0.0, math.inf):
+        raise ValueError("a claim needs `above`, `below`, or both with numbers between them")
+    measured, outcome = [found], _judged(found, above, below)
+    if outcome == REFUTED:
+        measured.append(again())
+        outcome = REFUTED if _judged(measured[-1], above, below) == REFUTED else UNDECIDED
+    said = f"{what}: {' and again '.join(map(_in_words, measured))}"
+    _note(what, outcome, said)
+    if outcome == REFUTED:
+        bounds = [f"above {above:g}"] * (above > 0) + [f"below {below:g}"] * (below < math.inf)
+        raise AssertionError(f"refuted: {said}; it should be {' and '.join(bounds)}")
+    if outcome == UNDECIDED:
+        print(f"undecided: {said}")
+    return outcome
+
+
+def ratio_of(more: Sequence[float], less: Sequence[float]) -> Ratio:
+    """How many times longer, or larger, one thing is than another, of a few values of each.
+
+    Of six pairs or more, the median of the ratios and its interval (`median_ratio`). Of fewer, the
+    ratio of the medians, and from the lowest over the highest to the highest over the lowest: an
+    interval beyond 1 says that each value on one side lies beyond each on the other.
+
+    Args:
+        more: Such as the seconds of cold starts, or peaks of memory in bytes.
+        less: As many of what they are compared with.
+
+    Returns:
+        A `Ratio`.
+
+    Raises:
+        ValueError: Unless there are as many of both, two at least, and all above zero.
+    """
+    if len(more) != len(less) or len(more) < 2 or min(*more, *less) <= 0:
+        raise ValueError("give as many values of both, two at least, above zero")
+    if len(more) >= ENOUGH:
+        return median_ratio(np.divide(more, less))
+    value = statistics.median(more) / statistics.median(less)
+    return Ratio(value, min(more) / max(less), max(more) / min(less), rounds=len(more))
+
+
+def _judged(ratio, above, below):
+    if ratio.low > above and ratio.high < below:
+        return HELD
+    return REFUTED if ratio.high <= above or ratio.low >= below else UNDECIDED
+
+
+def _in_words(ratio):
+    """A ratio with its statistic."""
+    kind = "median" if ratio.rounds >= ENOUGH else "extremes"
+    return f"{ratio.value:.3g} [{ratio.low:.3g}, {ratio.high:.3g}], {kind} of {ratio.rounds}"
+
+
+def _note(what, outcome, said):
+    """Append a line for tests and for a refresh, which count what is undecided."""
+    if path := os.environ.get("XLA_CLAIMS"):
+        with open(path, "a", encoding="utf-8") as notes:
+            notes.write(json.dumps({"what": what, "outcome": outcome, "said": said}) + "\n")

@@ -329,3 +329,12 @@ def test_break_even_calls(first, cost, calls):
 def test_a_small_difference_may_be_significant():
     c = raced(a=tuple(np.linspace(1.003, 1.0045, 100)), b=(1.0,) * 100)
     assert c.ratio("b").significant and "1.0037x faster [1.0030, 1.0045]" in str(c)
+
+
+def test_the_title_tells_the_largest_difference_that_is_allowed():
+    """A result that differs by more failed, and has its own line."""
+    rows = raced(a=(1.0,) * 7, b=(1.0,) * 7).measurements
+    sizes = {"a": 0.0, "b": 2e-6, "c": 1.0, "d": 1e-6}
+    differences = {label: xh.Difference(size) for label, size in sizes.items()}
+    title = str(xh.Comparison(rows, differences, {"c": "differs"})).splitlines()[0]
+    assert title.startswith("Largest relative difference of the results that agree 2e-06, allowed")

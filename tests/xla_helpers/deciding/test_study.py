@@ -53,8 +53,9 @@ def test_options_that_make_no_sense(tf, name):
 
 
 def test_a_graph_that_fails_is_no_choice(tf):
-    with pytest.raises(ValueError, match="the graph fails"):
+    with pytest.raises(ValueError, match="the graph fails") as caught:
         xh.decide(lambda x: x.no_such_thing, [tf.ones([2])])
+    assert isinstance(caught.value.__cause__, AttributeError)  # which knows the reader's line
 
 
 def test_a_training_step_of_keras(tf):

@@ -15,6 +15,7 @@ import overview
 import pytest
 from bets import bets_of
 from chains import chains, home_of
+from folds import folded
 from myst_parser.slugs import github_slugify
 from overview import plain
 from races import LOOKS, LOSES, PAYS, SHORT, UNCLEAR, in_order, machines
@@ -314,3 +315,18 @@ def test_a_report_without_results_is_one_line(tmp_path):
     done = report(tmp_path, "nowhere")
     assert done.returncode == 2 and "no results in nowhere" in done.stderr
     assert not (tmp_path / "build/report.html").exists()
+
+
+def test_a_row_says_which_way_and_of_how_many_processes():
+    """The interval reads in the direction of the words, and a single process is named."""
+    slower = overview.said(result(0.5, spread=(0.8, 1, 1.25)))
+    assert slower == r"**2.00x slower** \[1.60, 2.50\], one process"
+    assert overview.said(result(2.0, processes=6)) == r"**2.00x faster** \[2.00, 2.00\]"
+
+
+def test_a_fold_shows_the_words_of_a_comment_as_they_stand():
+    hidden = {"jupyter": {"source_hidden": True}}
+    cell = nbformat.v4.new_code_cell(f"# {HOSTILE}\n1 + 1", metadata=hidden)
+    opens, *_ = folded([cell])
+    assert unescape(opens["source"]) == f"<details class='code'><summary>{HOSTILE}</summary>"
+    assert "<img" not in opens["source"] and "<script" not in opens["source"]

@@ -3,7 +3,6 @@
 import functools
 import math
 import random
-import time
 
 import numpy as np
 import pytest
@@ -86,8 +85,8 @@ def test_an_interval_of_a_tenth_is_not_narrow():
 
 
 def test_a_function_against_itself_is_seldom_called_different():
-    machines = [Machine(0.03, seed=seed) for seed in range(60)]
-    assert sum(one.race(budget=60).ratio("b").significant for one in machines) <= 3
+    machines = [Machine(0.03, seed=seed) for seed in range(20)]
+    assert sum(one.race(budget=60).ratio("b").significant for one in machines) <= 1
 
 
 @pytest.mark.parametrize("drift", [0.0, -1e-3, 1e-2])
@@ -224,14 +223,17 @@ def test_each_block_begins_with_the_same_values(tf):
     assert set(seen[-3:]) == {0}
 
 
-def test_many_variables_are_known_by_themselves(tf):
+def test_variables_are_known_by_themselves(tf, monkeypatch):
     """And not by comparing each with all: 4,000 of three traces would be 24 million times."""
-    variables = [tf.Variable(0.0) for _ in range(2000)]
-    snapshot = Snapshot()
-    start = time.perf_counter()
-    for _ in range(40):
+
+    def refuse(*both):
+        raise AssertionError("two variables were compared")
+
+    variables, snapshot = [tf.Variable(0.0) for _ in range(9)], Snapshot()
+    monkeypatch.setattr(tf.Variable, "__eq__", refuse)
+    for _ in range(3):
         snapshot.add(variables)
-    assert time.perf_counter() - start < 5 and len(snapshot.changed()) == 0
+    assert not snapshot.changed()
 
 
 @pytest.mark.parametrize("labels", [(1, "1"), (None, "None"), (1.5, "1.5")])
@@ -329,3 +331,12 @@ def test_break_even_calls(first, cost, calls):
 def test_a_small_difference_may_be_significant():
     c = raced(a=tuple(np.linspace(1.003, 1.0045, 100)), b=(1.0,) * 100)
     assert c.ratio("b").significant and "1.0037x faster [1.0030, 1.0045]" in str(c)
+
+
+def test_the_title_tells_the_largest_difference_that_is_allowed():
+    """A result that differs by more failed, and has its own line."""
+    rows = raced(a=(1.0,) * 7, b=(1.0,) * 7).measurements
+    sizes = {"a": 0.0, "b": 2e-6, "c": 1.0, "d": 1e-6}
+    differences = {label: xh.Difference(size) for label, size in sizes.items()}
+    title = str(xh.Comparison(rows, differences, {"c": "differs"})).splitlines()[0]
+    assert title.startswith("Largest relative difference of the results that agree 2e-06, allowed")

@@ -1,14 +1,17 @@
 """Page faults are counted and priced, and shown where they cost."""
 
 import ctypes
+import itertools
 import mmap
 import sys
 import textwrap
+from dataclasses import replace
 
 import pytest
 
 import xla_helpers as xh
 from xla_helpers import memory
+from xla_helpers.results import write
 
 SIZE = 8 << 20
 
@@ -30,7 +33,25 @@ def test_new_memory_is_counted_by_its_pages(ordinary):
     pages = SIZE / ordinary
     assert pages <= found.faults < 1.1 * pages
     assert found.new_memory.startswith("new memory: 2,0") and found.new_memory in str(found)
-    assert 0.2 < found.fault_share <= 1  # it does nothing else
+
+
+def test_a_price_is_of_one_page_fault_however_many_cores_touch_pages(monkeypatch):
+    """Each look at the clock is 2 s later, and each count of faults four more."""
+    seconds, faults = itertools.count(0.0, 2.0), itertools.count(0, 4)
+    monkeypatch.setattr(memory.time, "perf_counter", lambda: next(seconds))
+    monkeypatch.setattr(memory, "_faults", lambda: next(faults))
+    monkeypatch.setattr(memory, "available_cores", lambda: 4)
+    monkeypatch.setattr(memory, "TOUCHED", 1 << 20)
+    memory.page_fault_seconds.cache_clear()
+    assert memory.page_fault_seconds() == 2.0 / 4
+    memory.page_fault_seconds.cache_clear()
+
+
+def test_a_share_is_the_price_of_all_page_faults_of_a_call():
+    def share(faults):
+        return xh.Measurement("f", 1.0, (2.0,) * 3, 1, faults, fault_seconds=1e-3).fault_share
+
+    assert [share(faults) for faults in (None, 0, 500, 9000)] == [0, 0, 0.25, 1]
 
 
 def test_memory_that_is_used_again_costs_nothing():
@@ -86,7 +107,7 @@ def test_the_price_of_a_page_is_the_first_quartile_of_several(monkeypatch):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limits are glibc's")
 @pytest.mark.parametrize("first", ["xh.prepare_tensorflow()", "pass"])
-def test_a_large_array_is_no_new_mapping(first):
+def test_a_large_array_is_no_new_mapping_and_its_memory_is_kept(first):
     """In the process that prepares, and in every child."""
     if not hasattr(ctypes.CDLL(None), "mallopt"):
         pytest.skip("another C library")
@@ -98,9 +119,20 @@ def test_a_large_array_is_no_new_mapping(first):
             _fields_ = [(name, ctypes.c_size_t) for name in "abcdefghij"]
         info = ctypes.CDLL(None).mallinfo2
         info.restype = Info
-        before = info().e  # bytes in mappings of their own
+        before = info()  # a: bytes of the heap; e: of mappings of their own
         array = np.ones(20 << 20, "uint8")
-        print(info().e - before)
+        mapped = info().e - before.e
+        del array
+        print(mapped, info().a - before.a >= 20 << 20)
     """
     flags = {"GLIBC_TUNABLES": ""} if first != "pass" else {}
-    assert int(xh.run_in_process(textwrap.dedent(code), flags=flags).stdout) == 0
+    assert xh.run_in_process(textwrap.dedent(code), flags=flags).stdout == "0 True\n"
+
+
+@pytest.mark.parametrize("wrong", [{"faults": -1.0}, {"faults": 1e10}, {"fault_seconds": -1.0}])
+def test_page_faults_that_no_process_has_are_not_written(examples, tmp_path, wrong):
+    found = examples.comparison(graph=2.0, XLA=1.0)
+    rows = found.measurements | {"graph": replace(found["graph"], **wrong)}
+    with pytest.raises(ValueError, match="page faults"):
+        write(examples.result(replace(found, measurements=rows)), tmp_path)
+    assert not list(tmp_path.iterdir())

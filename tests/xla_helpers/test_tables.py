@@ -7,6 +7,7 @@ from html import unescape
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.tables import abbreviate
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,11 @@ import xla_helpers as xh
 )
 def test_a_number_has_three_digits_a_prefix_and_a_unit(value, unit, text):
     assert xh.format_si(value, unit) == text
+
+
+@pytest.mark.parametrize(("names", "text"), [("", ""), ("abc", "a, b, c"), ("abcd", "a, b, c, …")])
+def test_names_that_are_left_out_are_marked_and_no_others(names, text):
+    assert abbreviate(names) == text
 
 
 HEADS = ["fruit", "count", "price", "wait", "mixed"]

@@ -93,7 +93,7 @@ class Examination:
         options |= {"longest_recorded": RECORDED_SECONDS}
         first = first_calls(calls, self.plan.tolerance, **options)
         if (error := first.outcomes["graph"].error) is not None:
-            raise _graph_fails(shape, error)
+            raise _graph_fails(shape, error) from error
         self.first[shape], self.checks[shape] = first, check_of(first)
         self._given[shape] = args
         self._compare_others(first)

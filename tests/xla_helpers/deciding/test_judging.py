@@ -1,7 +1,9 @@
 """The graph is the reference, and eager mode a witness with a time of its own."""
 
+import signal
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -76,6 +78,21 @@ def test_eager_mode_has_a_time_of_its_own():
     assert isinstance(found.error, TimeoutError) and time.monotonic() - start < 5
     assert ask_eager(Call(lambda: 3), Snapshot(), 5).result == 3
     assert isinstance(ask_eager(Call(lambda: 1 / 0), Snapshot(), 5).error, ZeroDivisionError)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGALRM"), reason="a system without signals")
+@pytest.mark.parametrize("wait", [0.0, 1.0])
+def test_a_limit_leaves_the_alarm_to_whoever_had_it(wait):
+    def mine(number, frame):
+        pass
+
+    before = signal.signal(signal.SIGALRM, mine)
+    try:
+        with suppress(TimeoutError), time_limit(0.05):
+            time.sleep(wait)
+        assert signal.getsignal(signal.SIGALRM) is mine
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_outside_of_the_main_thread_there_is_no_limit():

@@ -1,5 +1,7 @@
 """The race over a stream, by a clock that moves when a test says so."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -48,6 +50,12 @@ def test_too_long_a_sample_is_thinned_and_not_cut_off(clock):
     assert found.shapes == ("a", "d", "g") and len(found.seconds["graph"]) == 8
 
 
+def test_where_tests_ask_for_less_the_budget_shrinks(clock, monkeypatch):
+    monkeypatch.setenv("XLA_EFFORT", "0.25")
+    found = race(clock, stream_of(*"abcdefgh"), budget=32.0, graph=[0.1] * 8, XLA=[0.1] * 8)
+    assert found.shapes == ("a", "d", "g")  # as with a quarter of it
+
+
 @pytest.mark.parametrize(("seconds", "timed"), [(2.0, 3), (9.0, 2), (20.0, 1)])
 def test_calls_that_take_long_are_given_fewer_passes_and_a_wide_margin(clock, seconds, timed):
     found = race(clock, stream_of("a"), budget=5.0, graph=[seconds], XLA=[seconds / 4])
@@ -67,6 +75,20 @@ def test_a_candidate_that_fails_leaves_and_the_graph_ends_it(clock):
         race_passes(stream_of("a"), {"graph": [Call(bad)]}, Snapshot(), 1.0, clock)
 
 
+def test_page_faults_are_those_of_a_call(clock, monkeypatch):
+    """Not those of a pass, which has three calls, or is repeated."""
+    total = Counter()
+
+    def touch():
+        clock.now += 1e-3
+        total["faults"] += 7
+
+    monkeypatch.setattr(passes, "page_faults", lambda: total["faults"])
+    calls = {"graph": [Call(touch)] * 3, "XLA": [Call(clock.takes(1e-3))] * 3}
+    found = race_passes(stream_of(*"aab"), calls, Snapshot(), 1.0, clock)
+    assert found.faults == {"graph": 7.0, "XLA": 0.0}
+
+
 def test_variables_begin_each_pass_anew_and_not_each_call(tf):
     total, seen = tf.Variable(0.0), []
 
@@ -79,11 +101,11 @@ def test_variables_begin_each_pass_anew_and_not_each_call(tf):
     assert seen[:4] == [1.0, 2.0, 1.0, 2.0] and float(total) == 0
 
 
-def made(xla, is_sample, graph=None):
+def made(xla, is_sample, weights=None):
     """Eight passes; of XLA the seconds of each example."""
-    seconds = {"graph": graph or [1.0] * len(xla), "XLA": xla}
+    seconds = {"graph": [1.0] * len(xla), "XLA": xla}
     arrays = {label: np.tile(mine, (8, 1)) for label, mine in seconds.items()}
-    weights = (1 / len(xla),) * len(xla)
+    weights = weights or (1 / len(xla),) * len(xla)
     return Passes(arrays, tuple("a" * len(xla)), weights, is_sample)
 
 
@@ -93,6 +115,12 @@ def test_the_interval_of_a_sample_holds_which_examples_were_drawn():
     alike, sample = (made(xla, is_sample).ratio("XLA") for is_sample in (False, True))
     assert alike.low == alike.high == pytest.approx(alike.value)
     assert sample.low < 0.6 * sample.value and sample.high > 1.5 * sample.value
+
+
+def test_an_example_that_stands_for_hardly_any_call_moves_no_interval():
+    """It is slow, and drawn as often as the others, each time with its own weight."""
+    found = made([0.5] * 11 + [99.0], True, (1 / 11,) * 11 + (1e-9,)).ratio("XLA")
+    assert (found.low, found.high) == pytest.approx((2.0, 2.0), rel=1e-3)
 
 
 def test_calls_of_one_shape_that_lie_far_apart_are_told():

@@ -106,6 +106,17 @@ def test_a_training_step_with_dropout_is_compared_with_the_same_numbers(tmp_path
     assert any("run_functions_eagerly" in note for note in decision.notes)
 
 
+LATE = """
+import tensorflow as tf
+@tf.autograph.experimental.do_not_convert
+def late(n):
+    if n == 2:
+        raise OSError("no more")
+    return tf.constant(n)
+make = lambda: (late, [1, 2])
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "runs", "message"),
     [
@@ -118,11 +129,12 @@ def test_a_training_step_with_dropout_is_compared_with_the_same_numbers(tmp_path
         ("import sys; sys.exit(2)", 1, "SystemExit: 2.*command-line arguments"),
         ("import no_such_package", 1, "needs no_such_package.*uv pip install no_such_package"),
         ("make = lambda: ((lambda x: x.missing), [1.0])", 1, "the graph fails"),
+        (LATE, 1, r"the graph fails with int: OSError: no more \(mine.py, line 6, in late\)"),
         ("make = lambda: (__import__('os')._exit(3), [])", 1, "at the start"),
     ],
 )
 def test_what_makes_no_sense_is_one_line(tmp_path, text, runs, message):
-    (tmp_path / "mine.py").write_text(text)  # only one of them comes as far as TensorFlow
+    (tmp_path / "mine.py").write_text(text)  # two of them come as far as TensorFlow
     with pytest.raises(ValueError, match=message) as caught:
         xh.decide_file(f"{tmp_path}/mine.py:make", runs=runs)
     assert "\n" not in str(caught.value)
@@ -272,6 +284,14 @@ def test_results_are_compared_once_in_a_process_of_its_own(made, alike, label, p
     assert len(made.asked) == processes_asked
     assert made.asked[:2] == [stages.FIRST, stages.ALIKE]
     assert set(made.asked[2:]) <= {stages.STUDY}
+
+
+def test_what_that_comparison_refuses_is_refused_in_all_processes(made):
+    """Though there is another candidate, and the race goes on."""
+    both = replace(RANDOM, objections={"XLA": "", "mine": ""})
+    alike = {"differs": "differs from the graph", "not compared": ""}
+    found = made(finds(both), [{"alike": alike}], *[finds(both)] * 5, runs=6)
+    assert found.objections == {"XLA": "differs from the graph", "mine": ""}
 
 
 def test_a_comparison_that_fails_leaves_results_not_compared(made):

@@ -85,10 +85,11 @@ def test_an_endless_stream_ends_by_number_and_a_slow_one_by_time(monkeypatch):
 
 
 @pytest.mark.parametrize("megabytes", [1, 10])
-def test_the_sample_holds_no_more_memory_than_it_may(monkeypatch, megabytes):
+def test_the_sample_holds_as_much_memory_as_it_may(monkeypatch, megabytes):
     monkeypatch.setattr(stream, "SAMPLE_BYTES", megabytes << 20)
     found = drawn(np.ones((256, 1024), "float32") for _ in range(40))
-    assert sum(stream.bytes_of(example.args) for example in found.sample) <= megabytes << 20
+    held = sum(stream.bytes_of(example.args) for example in found.sample)
+    assert megabytes / 2 <= held / 2**20 <= megabytes  # and not much less
 
 
 class PyDataset:

@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 
 import pytest
+from scipy.stats import binomtest
 
 import xla_helpers as xh
 
@@ -55,6 +56,14 @@ def test_two_sums_part_where_examples_stood_alone(repeats, label, seconds):
     if repeats is None:
         both = "2.00x faster than the graph [2.00, 2.00] if the examples come again and again"
         assert both in found.verdict and "if new ones keep coming" in found.verdict
+
+
+def test_the_chance_of_a_new_program_has_the_interval_of_wilson():
+    """Five of twenty examples stood alone, and a program takes a second."""
+    mine = xh.Cost(0.0, 0.0, 0.0, 1.0, examples=20, new=5, singletons=5)
+    exact = binomtest(5, 20).proportion_ci(0.95, method="wilson")
+    ends = [mine.per_call(end) for end in ("fast", "call", "slow")]
+    assert ends == pytest.approx([exact.low, 5 / 20, exact.high], rel=1e-4)
 
 
 def test_two_sums_that_agree_are_a_verdict():
@@ -147,6 +156,12 @@ def test_more_processes_do_not_make_it_harder_to_win(number):
     random.Random(0).shuffle(gains)
     found = decision(*processes(*gains))
     assert found.label == "XLA" and found.gains["XLA"].low >= 1.2
+
+
+def test_what_each_process_notes_is_told_once():
+    found = replace(FASTER, notes=("Not tested.",), warnings=("Look.",))
+    one = decision(*[found] * 6)
+    assert one.notes.count("Not tested.") == 1 and one.warnings == ["Look."]
 
 
 def test_fewer_than_six_processes_give_no_interval():

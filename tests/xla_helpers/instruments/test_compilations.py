@@ -5,11 +5,14 @@ import gc
 import math
 import time
 import weakref
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.instruments import compilations
+from xla_helpers.instruments.logs import Compilation
 
 FIRST, NOTHING = (1, 1, "first call"), (0, 0)
 
@@ -51,6 +54,18 @@ def test_a_call_runs_once_and_its_seconds_are_those_of_the_parts(keep_log, jit, 
     first, second = log.calls
     assert first.trace_seconds >= 0.1 and first.compile_seconds > 0
     assert second.trace_seconds == second.compile_seconds == 0 < second.run_seconds
+
+
+def test_running_is_what_compiling_leaves_of_a_call(tf, monkeypatch):
+    """The first one traces for 4 s, and compiles for 2 of 5 s; the second one runs for 1 s."""
+    took, compiled = iter([4.0, 5.0, 4.0, 1.0]), iter([[Compilation("f", 2.0)], []])
+    monkeypatch.setattr(compilations, "timed", lambda fn: (next(took), fn()))
+    monkeypatch.setattr(compilations, "watch_compilations", lambda: nullcontext(next(compiled)))
+    log, function = xh.CompilationLog(), tf.function(add_one)
+    for _ in range(2):
+        log.call(function, (tf.ones([2]),))
+    parts = [(x.trace_seconds, x.compile_seconds, x.run_seconds) for x in log.calls]
+    assert parts == [(4.0, 2.0, 3.0), (0.0, 0.0, 1.0)]
 
 
 def test_a_call_that_raises_is_not_recorded(keep_log, tf):

@@ -1,10 +1,13 @@
 """What calls really ran, as a comparison tells it, in numbers that every TensorFlow shows."""
 
+from contextlib import nullcontext
 from functools import partial
 
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.instruments import evidence
+from xla_helpers.instruments.evidence import Span, observe
 
 
 def three_operations(x):
@@ -45,6 +48,18 @@ def test_random_operations_are_named_by_their_types(tf, seen):
     drop = tf.function(lambda x: tf.nn.dropout(tf.random.shuffle(x), 0.5))
     assert seen(drop).random_ops == ("RandomShuffle", "RandomUniform")
     assert seen(lambda x: tf.random.normal([2])).random_ops == ("RandomStandardNormal",)
+    assert seen(lambda x: tf.random.split([1, 2])).random_ops == ()  # it prepares seeds
+
+
+def test_programs_are_counted_where_their_instructions_alone_are_recorded(tf, monkeypatch):
+    """As TensorFlow 2.20 records them: two runs of a program, whose loop has three rounds."""
+    names = ["fusion", *["body"] * 3] * 2
+    spans = [Span(name, 0, 1, "jit_f") for name in names] + [Span("add", 0, 1, "jit_g")]
+    monkeypatch.setattr(evidence, "recorded", lambda: nullcontext([]))
+    monkeypatch.setattr(evidence, "spans_in", lambda planes: spans)
+    with observe() as found:
+        pass
+    assert found[0].programs == 3
 
 
 def test_while_somebody_else_records_nothing_is_claimed(tf, seen, tmp_path):

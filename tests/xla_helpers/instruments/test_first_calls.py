@@ -174,6 +174,21 @@ def test_measured_numbers_are_moved_and_marks_are_not(tf, array, moved):
     assert moved < 2 or np.array_equal(given.astype("int64"), array.astype("int64"))
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_numbers_are_moved_both_up_and_down(tf, seed):
+    """What moves all of them one way, such as a factor, may leave a result where it was."""
+    array = np.linspace(0.1, 0.9, 99, dtype="float32")
+    [given] = Call(abs, (array,)).perturbed(seed).args
+    assert {*np.sign(given.numpy() - array)} == {-1, 1}
+
+
+def test_the_second_call_begins_with_the_values_of_the_first(tf):
+    """Else a step that changes a variable would differ from itself."""
+    total = tf.Variable(1.0)
+    check = xh.check(lambda x: total.assign_add(x) * 1.0, (np.float32(1.0),))
+    assert [outcome.repeats.size for outcome in check.outcomes.values()] == [0, 0, 0]
+
+
 def test_what_draws_is_not_said_to_be_moved_by_rounding(tf):
     """Two calls of it differ anyway."""
 

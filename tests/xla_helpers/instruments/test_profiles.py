@@ -1,5 +1,7 @@
 """Where the time of a call goes, by layer: of an arithmetic by hand, and of real recordings."""
 
+import time
+
 import pytest
 
 import xla_helpers as xh
@@ -15,6 +17,15 @@ def test_an_operation_is_booked_until_the_next_one_starts_and_the_sum_is_the_cal
     assert found.seconds_by({}) == {OUTSIDE: 4.0}
     twice = xh.Profile(2, ((0.0, "a/x"), (1.0, ""), (9.0, "a/x"), (12.0, "")))
     assert twice.seconds_by(AB) == {"a": 2.0}  # nothing between two calls
+
+
+def test_a_call_takes_as_long_as_by_the_clock(tf):
+    start = time.perf_counter()
+    found = xh.profile(lambda: time.sleep(0.05))
+    elapsed = time.perf_counter() - start
+    [(place, seconds)] = found.seconds_by({}).items()
+    assert place == OUTSIDE and seconds > 0.049
+    assert found.calls * seconds < elapsed
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +45,7 @@ def test_layers_are_found_in_a_graph_and_in_a_compiled_program(tf, model, compil
     seconds = found.seconds_by(xh.layers_of(model))
     assert {"inner/channels", "inner/dense", "inner/dense_1", OUTSIDE} <= set(seconds)
     assert function.experimental_get_tracing_count() == 1
-    assert all(0 < second < 60 for second in seconds.values())
+    assert all(second > 0 for second in seconds.values())
     marks = [start for start, path in found.starts if path in ("one recorded call", "")]
     begins, ends = marks[::3], marks[2::3]
     assert len(begins) == len(ends) == found.calls == 3

@@ -107,6 +107,12 @@ def test_the_parts_of_a_tuple_count_together(tf, jit):
     assert sort.bytes_written == 8 * 2 + 8 * 4  # the values, and their places
 
 
+def test_a_type_of_half_a_byte_takes_a_whole_one(tf, jit):
+    half = tf.dtypes.experimental.int4
+    (kernel,) = xh.inspect_program(jit(lambda x: tf.cast(x, half)), (tf.ones([9]),)).kernels
+    assert (kernel.bytes_read, kernel.bytes_written) == (9 * 4, 9)
+
+
 # What TensorFlow makes of a graph
 
 

@@ -8,6 +8,8 @@ import pytest
 
 import xla_helpers as xh
 from xla_helpers.instruments import target_programs
+from xla_helpers.instruments.launches import launches_in
+from xla_helpers.instruments.target_programs import Memory
 
 SIDE = 2048
 PASS = 4 * SIDE**2  # bytes of an array
@@ -205,6 +207,37 @@ def test_where_the_compiler_is_missing_it_is_said_or_what_was_recorded_is_shown(
         assert f"Recorded on {again.recorded}." in str(again)
     with pytest.raises(ImportError, match=r"pip install 'xla-helpers\[targets\]'"):
         xh.compile_for(line, [tf.ones([3, 3])] * 3)
+
+
+def test_a_program_for_several_gpus_is_recorded_apart(tf, monkeypatch, tmp_path, line):
+    def compiled(module, wanted, partitions, packages, timeout):
+        memory = Memory(partitions, 0, 0, 0)
+        parts = {"launches": (), "with_libraries": (), "memory": memory}
+        return [parts | {"target": one, "memory_with_libraries": memory} for one in wanted]
+
+    monkeypatch.setattr(target_programs, "_compiled", compiled)
+    monkeypatch.setattr(target_programs, "compiler_in", lambda packages: "XLA")
+    monkeypatch.setattr(target_programs, "packages_folder", lambda: tmp_path)
+    monkeypatch.setattr(target_programs, "RECORDED", tmp_path)
+    monkeypatch.setenv("XLA_RECORD", str(tmp_path))
+    for number in (1, 2):
+        xh.compile_for(line, ARRAYS, partitions=number)
+    monkeypatch.setattr(target_programs, "packages_folder", lambda: None)
+    found = [xh.compile_for(line, ARRAYS, partitions=number) for number in (1, 2)]
+    assert [(x.partitions, x.memory.arguments) for x in found] == [(1, 1), (2, 2)]
+
+
+def test_an_array_that_a_launch_takes_twice_is_read_once(tf, jit, tmp_path):
+    module = xh.hlo_module(jit(lambda x: x * x), (tf.ones([256]),), optimized=False)
+    every = [one for part in module.computations for one in part.instructions]
+    (product,) = (one for one in every if one.opcode == "multiply")
+    assert len(product.operand_ids) == 2
+    (tmp_path / "module.pb").write_bytes(module.SerializeToString())
+    named = f'profile_annotation: "{product.name}" thunk_id: 1'
+    (tmp_path / "thunk_metadata.txt").write_text(named)
+    (tmp_path / "thunk_sequence.txt").write_text("001: kKernel [] grid: [1] threads: [256]")
+    (launch,) = launches_in(tmp_path)
+    assert (launch.bytes_read, launch.bytes_written) == (4 * 256, 4 * 256)
 
 
 @on_linux

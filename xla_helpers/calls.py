@@ -14,7 +14,7 @@ import numpy as np
 from . import internals
 from .errors import check_args
 from .tables import truncate
-from .variables import Snapshot
+from .variables import Snapshot, resources_in
 
 MANY = 32  # different whole numbers in an array of floating ones: then they are measured values
 KEEP = "Keep what tf.saved_model.load returns in a global name, and give its method or signature."
@@ -104,25 +104,28 @@ class Call:
         """Trace a `tf.function`.
 
         Returns:
-            The seconds of the trace, which the first call would take otherwise, and the variables:
-            those that the trace uses and those among the arguments. Plain Python is not traced,
-            because what it keeps of a trace would be of no use in a call: 0 seconds, and nobody
-            knows which variables it uses.
+            The seconds of the trace, which the first call would take otherwise, and what `Snapshot`
+            should know: the variables among the arguments, those that the trace reads, and the
+            handles of all that it may change. Plain Python is not traced, because what it keeps of
+            a trace would be of no use in a call: 0 seconds, and nobody knows which variables it
+            uses.
         """
         if "tensorflow" not in sys.modules:
             return 0.0, []
         import tensorflow as tf
 
         given = tf.nest.flatten((self.args, self.kwargs))
-        variables = [value for value in given if isinstance(value, tf.Variable)]
+        resources: list[Any] = [value for value in given if isinstance(value, tf.Variable)]
+        iterators = [value for value in given if isinstance(value, tf.data.Iterator)]
+        resources += tf.nest.flatten(iterators, expand_composites=True)
         if not (self.is_traced or self.is_concrete):
-            return 0.0, variables
+            return 0.0, resources
         start = time.perf_counter()
         concrete = self.concrete()
         seconds = time.perf_counter() - start
         with suppress(AssertionError):  # a loaded graph may have outlived its variables
-            variables += concrete.graph.variables
-        return seconds, variables
+            resources += concrete.graph.variables  # before their handles, for their full names
+        return seconds, [*resources, *resources_in(concrete)]
 
     @contextmanager
     def variables_restored(self) -> Iterator[None]:

@@ -12,6 +12,7 @@ from .modes import mode_of
 from .ratios import Ratio, median_ratio
 from .tables import Table, abbreviate, format_si
 from .timing import Measurement
+from .variables import not_restored
 
 
 class ComparisonError(RuntimeError):
@@ -42,6 +43,8 @@ class Comparison(Table):
         inconclusive: Why results were not compared, or "".
         own_variables: Whether candidates change variables of their own, which are not compared.
         sensitive: The arrays that were not compared, because rounding alone moves them.
+        unrestored: What the candidates may change and is neither compared nor put back, such as "an
+            iterator".
     """
 
     measurements: dict[str, Measurement]
@@ -53,6 +56,7 @@ class Comparison(Table):
     inconclusive: str = ""
     own_variables: bool = False
     sensitive: tuple[Sensitive, ...] = ()
+    unrestored: tuple[str, ...] = ()
 
     def __getitem__(self, label: str) -> Measurement:
         if label not in self.measurements:
@@ -159,6 +163,8 @@ class Comparison(Table):
     def _notes(self):
         if self.own_variables:
             yield "Variables that a candidate has for itself were not compared."
+        if self.unrestored:
+            yield not_restored(self.unrestored)
         if self.sensitive:
             yield f"Not compared, because rounding moves them: {abbreviate(self.sensitive)}."
         if self.control and self.control.label in self.measurements:

@@ -48,7 +48,8 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
 
     Raises:
         TypeError: When `fn` cannot be called or `args` is not a tuple.
-        ValueError: When `rounds` is not a whole number above zero.
+        ValueError: When `rounds` is not a whole number above zero, and when `fn` changes its
+            arguments in place, because only its first call would be given what you gave.
         Exception: Whatever `fn` raises.
 
     Example:
@@ -62,7 +63,8 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
     snapshot.add(resources)
     blocks: list[Block] = []
     try:
-        first, _ = timed(call)
+        with call.arguments_restored():
+            first, _ = timed(call)
         moved = list(snapshot.changed())
         calls = calibrate(call.bound, BLOCK_SECONDS * effort())
         for _ in range(rounds_by_effort(rounds)):
@@ -90,6 +92,9 @@ def compare(
     any more. So nobody knows its variables, and they are not restored, unless a `tf.function` of
     the same Python is a candidate, too. Nor is what Python callbacks touch. What a graph may change
     and nobody can put back, such as an iterator, is said with its number.
+
+    A candidate that changes an array, a list or a dictionary among its arguments fails, because all
+    later calls would be given something else. The others get what you gave.
 
     Where a candidate differs from itself when called again, or random numbers are drawn, no result
     is called different.

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import chain
 from types import MethodType
 from typing import Any
 
@@ -13,8 +14,8 @@ import numpy as np
 
 from . import internals
 from .errors import check_args
-from .tables import truncate
-from .variables import Snapshot
+from .tables import abbreviate, truncate
+from .variables import Snapshot, resources_in
 
 MANY = 32  # different whole numbers in an array of floating ones: then they are measured values
 KEEP = "Keep what tf.saved_model.load returns in a global name, and give its method or signature."
@@ -104,25 +105,28 @@ class Call:
         """Trace a `tf.function`.
 
         Returns:
-            The seconds of the trace, which the first call would take otherwise, and the variables:
-            those that the trace uses and those among the arguments. Plain Python is not traced,
-            because what it keeps of a trace would be of no use in a call: 0 seconds, and nobody
-            knows which variables it uses.
+            The seconds of the trace, which the first call would take otherwise, and what `Snapshot`
+            should know: the variables among the arguments, those that the trace reads, and the
+            handles of all that it may change. Plain Python is not traced, because what it keeps of
+            a trace would be of no use in a call: 0 seconds, and nobody knows which variables it
+            uses.
         """
         if "tensorflow" not in sys.modules:
             return 0.0, []
         import tensorflow as tf
 
         given = tf.nest.flatten((self.args, self.kwargs))
-        variables = [value for value in given if isinstance(value, tf.Variable)]
+        resources: list[Any] = [value for value in given if isinstance(value, tf.Variable)]
+        iterators = [value for value in given if isinstance(value, tf.data.Iterator)]
+        resources += tf.nest.flatten(iterators, expand_composites=True)
         if not (self.is_traced or self.is_concrete):
-            return 0.0, variables
+            return 0.0, resources
         start = time.perf_counter()
         concrete = self.concrete()
         seconds = time.perf_counter() - start
         with suppress(AssertionError):  # a loaded graph may have outlived its variables
-            variables += concrete.graph.variables
-        return seconds, variables
+            resources += concrete.graph.variables  # before their handles, for their full names
+        return seconds, [*resources, *resources_in(concrete)]
 
     @contextmanager
     def variables_restored(self) -> Iterator[None]:
@@ -133,6 +137,24 @@ class Call:
             yield
         finally:
             snapshot.restore()
+
+    @contextmanager
+    def arguments_restored(self) -> Iterator[None]:
+        """The arrays, lists and dictionaries among the arguments are after the block as before.
+
+        Raises:
+            ValueError: After a block that changed one of them in place; it names them.
+        """
+        kept = [*_mutable_in("args", self.args), *_mutable_in("kwargs", self.kwargs)]
+        try:
+            yield
+        finally:
+            changed = [one for one in kept if _contents(one[1]) != _contents(one[2])]
+            for _, value, copy in changed:
+                _put_back(value, copy)
+        if changed:
+            places = abbreviate(place for place, _, _ in changed)
+            raise ValueError(f"changes {places} in place: let it work on a copy")
 
     def with_tensors(self) -> "Call":
         """The same call with tensors in place of NumPy arrays."""
@@ -175,6 +197,34 @@ class Call:
         given = inspect.signature(self.python).bind(*self.args, **self.kwargs)
         given.apply_defaults()
         return Call(self.fn, given.args, given.kwargs)
+
+
+def _mutable_in(place, value):
+    """Each part of an argument that a call may change in place, with its place and a copy."""
+    if isinstance(value, (list, dict)) or (isinstance(value, np.ndarray) and value.flags.writeable):
+        yield place, value, value.copy()
+    if isinstance(value, (list, tuple, dict)):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _mutable_in(f"{place}[{key!r}]", part)
+
+
+def _contents(value):
+    """What tells whether an array, a list or a dictionary was changed in place."""
+    if isinstance(value, np.ndarray):
+        return value.tobytes()
+    parts = chain.from_iterable(value.items()) if isinstance(value, dict) else value
+    return list(map(id, parts))
+
+
+def _put_back(value, copy):
+    """Give an array, a list or a dictionary the contents of its copy."""
+    if isinstance(value, np.ndarray):
+        value[...] = copy
+    elif isinstance(value, dict):
+        value.clear()
+        value.update(copy)
+    else:
+        value[:] = copy
 
 
 def by_label(candidates: Mapping[Any, Callable]) -> dict[str, Callable]:

@@ -35,7 +35,7 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
     faults are counted around each block, of all threads of the process. The first call of a
     `tf.function` includes its trace; to see it compile, pass one that is new. The variables of a
     `tf.function`, and those among the arguments, have their values again before each block and in
-    the end, as with `compare`.
+    the end, as with `compare`. Iterators, tables and queues are not put back.
 
     Args:
         fn: Anything that can be called.
@@ -49,7 +49,8 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
 
     Raises:
         TypeError: When `fn` cannot be called or `args` is not a tuple.
-        ValueError: When `rounds` is not a whole number above zero.
+        ValueError: When `rounds` is not a whole number above zero, and when `fn` changes its
+            arguments in place, because only its first call would be given what you gave.
         Exception: Whatever `fn` raises.
 
     Example:
@@ -59,11 +60,12 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
     """
     check_number("rounds", rounds, whole=True)
     call, snapshot = Call(fn, args, kwargs), Snapshot()
-    tracing, variables = call.trace()
-    snapshot.add(variables)
+    tracing, resources = call.trace()
+    snapshot.add(resources)
     blocks: list[Block] = []
     try:
-        first, _ = timed(call)
+        with call.arguments_restored():
+            first, _ = timed(call)
         moved = list(snapshot.changed())
         calls = calibrate(call.bound, BLOCK_SECONDS * effort())
         for _ in range(rounds_by_effort(rounds)):
@@ -85,11 +87,15 @@ def compare(
     first candidate that starts a graph, otherwise the baseline, is the control: it is timed twice
     in each round, and a ratio as close to 1 as its own is not significant.
 
-    The variables that a trace uses (`concrete.graph.variables`), and those among the arguments,
-    belong to the result, and have their values again before each call, before each block, and in
-    the end. Plain Python is never traced, because an object that keeps a tensor of a trace cannot
-    be called any more. So nobody knows its variables, and they are not restored, unless a
-    `tf.function` of the same Python is a candidate, too. Nor is what Python callbacks touch.
+    The variables that a graph captures, read or written, and those among the arguments, belong to
+    the result, and have their values again before each call, before each block, and in the end.
+    Plain Python is never traced, because an object that keeps a tensor of a trace cannot be called
+    any more. So nobody knows its variables, and they are not restored, unless a `tf.function` of
+    the same Python is a candidate, too. Nor is what Python callbacks touch. What a graph may change
+    and nobody can put back, such as an iterator, is said with its number.
+
+    A candidate that changes an array, a list or a dictionary among its arguments fails, because all
+    later calls would be given something else. The others get what you gave.
 
     Where a candidate differs from itself when called again, or random numbers are drawn, no result
     is called different.
@@ -172,6 +178,7 @@ def race(
         inconclusive=first.inconclusive,
         own_variables=first.own_variables,
         sensitive=first.sensitive,
+        unrestored=tuple(first.snapshot.unrestored),
     )
 
 

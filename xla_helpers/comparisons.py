@@ -13,6 +13,7 @@ from .modes import mode_of
 from .ratios import Ratio, median_ratio
 from .tables import Table, abbreviate, format_si
 from .timing import Measurement
+from .variables import not_restored
 
 
 class ComparisonError(RuntimeError):
@@ -43,6 +44,8 @@ class Comparison(Table):
         inconclusive: Why results were not compared, or "".
         own_variables: Whether candidates change variables of their own, which are not compared.
         sensitive: The arrays that were not compared, because rounding alone moves them.
+        unrestored: What the candidates may change and is neither compared nor put back, such as "an
+            iterator".
     """
 
     measurements: dict[str, Measurement]
@@ -54,6 +57,7 @@ class Comparison(Table):
     inconclusive: str = ""
     own_variables: bool = False
     sensitive: tuple[Sensitive, ...] = ()
+    unrestored: tuple[str, ...] = ()
 
     _repeat = None  # no field, because no file holds it
 
@@ -177,6 +181,8 @@ class Comparison(Table):
     def _notes(self):
         if self.own_variables:
             yield "Variables that a candidate has for itself were not compared."
+        if self.unrestored:
+            yield not_restored(self.unrestored)
         if self.sensitive:
             yield f"Not compared, because rounding moves them: {abbreviate(self.sensitive)}."
         if self.control and self.control.label in self.measurements:

@@ -118,6 +118,14 @@ def prepared_graphs(call: Callable) -> list:
     return [part for one in found.function_graphs for part in one.partition_graphs]
 
 
+def variable_type(handle: Any) -> Any:
+    """The type of the elements of the variable that a handle stands for; None for no variable."""
+    import tensorflow as tf
+
+    data = getattr(handle, "_handle_data", None)
+    return tf.as_dtype(data.shape_and_type[0].dtype) if data is not None and data.is_set else None
+
+
 def layers_in(layer: Any, *, recursive: bool = True) -> Iterable:
     """The layers that a Keras layer or model holds."""
     return layer._flatten_layers(include_self=False, recursive=recursive)

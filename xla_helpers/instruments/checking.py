@@ -9,6 +9,7 @@ from ..differences import TOLERANCE, Sensitive
 from ..errors import check_number, headline
 from ..modes import MODES, functions_run_eagerly, modes_of
 from ..tables import Table, abbreviate, table
+from ..variables import not_restored
 from .first_calls import FirstCalls, first_calls
 from .layers import layers_of
 from .manual import see_about
@@ -41,6 +42,8 @@ class Check(Table):
         sensitive: The arrays that were not compared, because rounding alone moves them: they move
             so when the arguments of the graph are moved by their last bit.
         compiled: The names of the functions in the graph that are compiled all the same.
+        unrestored: What the function may change and is neither compared nor put back, such as "an
+            iterator".
     """
 
     function: str
@@ -52,6 +55,7 @@ class Check(Table):
     tolerance: float = TOLERANCE
     sensitive: tuple[Sensitive, ...] = ()
     compiled: tuple[str, ...] = ()
+    unrestored: tuple[str, ...] = ()
 
     def __getitem__(self, mode: str) -> FirstCall:
         return self.outcomes[mode]
@@ -164,7 +168,8 @@ class Check(Table):
         }
         said_too = [f"{words}: {abbreviate(found)}." for words, found in notes.items() if found]
         title, columns = f"{self.function}: {self.said}.", ["", "outcome", f"against {first}"]
-        return title, columns, rows, *said_too, *filter(None, [self.see])
+        rest = not_restored(self.unrestored), self.see
+        return title, columns, rows, *said_too, *filter(None, rest)
 
 
 def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
@@ -174,8 +179,9 @@ def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
     the same variables are part of the result and restored. What is compiled is the Python inside
     `fn`; options of a `tf.function` are not used, and in eager mode all that it calls runs eagerly.
     A graph without Python, such as a concrete function, has no eager mode. NumPy arrays are made
-    tensors first. Iterators, tables and files are neither compared nor restored. Where XLA ends the
-    process, it ends yours: `decide_file` measures in others.
+    tensors first. Iterators, tables and files are neither compared nor restored; the result says
+    how many of them the graph may change. Where XLA ends the process, it ends yours: `decide_file`
+    measures in others.
 
     Args:
         fn: A function, method, Keras model, `tf.Module`, `tf.function`, or what
@@ -239,4 +245,5 @@ def check_of(first: FirstCalls) -> Check:
         tolerance=first.tolerance,
         sensitive=found.sensitive,
         compiled=compiled_in(operations),
+        unrestored=tuple(first.snapshot.unrestored),
     )

@@ -208,7 +208,8 @@ def _call_twice(call, traced, snapshot, longest_recorded):
     if isinstance(traced, Exception):
         return FirstCall(error=traced)
     try:
-        with watch_compilations() if compilations_are_logged() else nullcontext([]) as compiled:
+        watched = watch_compilations() if compilations_are_logged() else nullcontext([])
+        with call.arguments_restored(), watched as compiled:
             seconds, returned = timed(call)
         first = FirstCall(traced + seconds, as_arrays(returned), snapshot.changed())
         snapshot.restore()

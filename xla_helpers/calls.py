@@ -166,30 +166,22 @@ class Call:
 
         return Call(self.fn, *tf.nest.map_structure(as_tensor, (self.args, self.kwargs)))
 
-    def perturbed(self, seed: int) -> "Call":
-        """The same call with each floating number moved up or down by its last bit.
-
-        Zeros and infinities, whose meaning would change, stay. So do whole numbers, unless an array
-        has many different ones, as a picture has: then they move up, which rounds back to them.
-        """
+    @property
+    def takes_floating(self) -> bool:
+        """Whether any of the arguments holds floating numbers."""
         import tensorflow as tf
-        from ml_dtypes import finfo
 
-        signs = np.random.default_rng(seed)
+        return any(map(_is_floating, tf.nest.flatten((self.args, self.kwargs), True)))
+
+    def perturbed(self, seed: int) -> "Call":
+        """The same call with each floating number moved up or down by its last bit."""
+        import tensorflow as tf
+
+        draws, given = np.random.default_rng(seed), (self.args, self.kwargs)
 
         def moved(value):
-            kind = tf.as_dtype(value.dtype) if isinstance(value, (np.ndarray, tf.Tensor)) else None
-            if not (kind and (kind.is_floating or kind.is_complex)):
-                return value
-            array = np.asarray(value)
-            eps = signs.choice([-1, 1], array.shape) * float(finfo(array.real.dtype).eps)
-            is_whole = array == np.round(array)
-            if len(np.unique(array[is_whole])) >= MANY:
-                eps, is_whole = np.where(is_whole, np.abs(eps), eps), array == 0
-            other = np.where(is_whole | np.isinf(array), array, array * (1 + eps))
-            return tf.convert_to_tensor(other.astype(array.dtype))
+            return tf.convert_to_tensor(perturb(value, draws)) if _is_floating(value) else value
 
-        given = self.args, self.kwargs
         return Call(self.fn, *tf.nest.map_structure(moved, given, expand_composites=True))
 
     def with_defaults(self) -> "Call":
@@ -197,6 +189,31 @@ class Call:
         given = inspect.signature(self.python).bind(*self.args, **self.kwargs)
         given.apply_defaults()
         return Call(self.fn, given.args, given.kwargs)
+
+
+def _is_floating(value):
+    """Whether it is an array or a tensor of floating numbers, real or complex."""
+    import tensorflow as tf
+
+    kind = tf.as_dtype(value.dtype) if isinstance(value, (np.ndarray, tf.Tensor)) else None
+    return bool(kind and (kind.is_floating or kind.is_complex))
+
+
+def perturb(value: Any, draws: np.random.Generator) -> np.ndarray:
+    """An array of floating numbers, each moved up or down by its last bit.
+
+    Zeros and infinities, whose meaning would change, stay. So do whole numbers, unless an array has
+    many different ones, as a picture has: then they move up, which rounds back to them.
+    """
+    from ml_dtypes import finfo
+
+    array = np.asarray(value)
+    eps = draws.choice([-1, 1], array.shape) * float(finfo(array.real.dtype).eps)
+    is_whole = array == np.round(array)
+    if len(np.unique(array[is_whole])) >= MANY:
+        eps, is_whole = np.where(is_whole, np.abs(eps), eps), array == 0
+    other = np.where(is_whole | np.isinf(array), array, array * (1 + eps))
+    return other.astype(array.dtype)
 
 
 def _mutable_in(place, value):

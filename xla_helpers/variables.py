@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,12 @@ class Snapshot:
     def saved(self, name: str) -> np.ndarray:
         """The value from which each call begins."""
         return np.array(self._saved[name][1])
+
+    def perturb(self, change: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Give each variable of floating numbers its saved value, changed."""
+        for name, (variable, _) in self._saved.items():
+            if variable.dtype.is_floating:
+                variable.assign(change(self.saved(name)))
 
     def restore(self, names: Iterable[str] | None = None) -> None:
         """Give the variables of these names, or all that changed, their saved values."""

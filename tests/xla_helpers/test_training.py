@@ -57,6 +57,27 @@ def attention(tf, rate):
     return step, args, [network.layers[-1].kernel.value]
 
 
+def test_a_step_on_words_that_rounding_moves_is_the_same(tf):
+    """Words have no last bits, so those of the weights are moved."""
+    words, scores = tf.keras.Input([6], dtype="int32"), tf.keras.layers.Dense(20)
+    embedded = tf.keras.layers.Embedding(20, 16)(words)
+    attended = tf.keras.layers.MultiHeadAttention(2, 8)(embedded, embedded)
+    network = tf.keras.Model(words, scores(attended))
+    variables, optimizer = network.trainable_variables, tf.keras.optimizers.Adam(1e-3)
+    optimizer.build(variables)
+    loss_of = tf.keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = loss_of(x, network(x, training=True))
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return loss
+
+    given = np.random.default_rng(0).integers(0, 20, [4, 6]).astype("int32")
+    check = xh.check(step, (given,))
+    assert not check.differing and not check.inconclusive
+
+
 def averages(tf, rate):
     """Of a batch normalization; the rate is by how much they move."""
     norm = tf.keras.layers.BatchNormalization(momentum=1 - rate)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from .. import internals
-from ..calls import Call
+from ..calls import Call, perturb
 from ..differences import Difference, Sensitive, as_arrays, largest
 from ..tables import abbreviate
 from ..timing import timed
@@ -102,13 +104,19 @@ class FirstCalls:
         return alike and not random_ops_in(self.outcomes)
 
     def _moved_by_rounding(self, found):
-        """Place to how far it moves where only the last bits of the arguments do."""
+        """Place to how far it moves where only the last bits of the arguments do.
+
+        Where no argument has floating numbers, as words have none, those of the variables do.
+        """
         graphs = (x for x in found if self.calls[x].is_traced and not self.calls[x].is_compiled)
         label = next(graphs, next(iter(self.outcomes)))
         call, outcome = self.calls[label], self.outcomes[label]
         moved: dict[str, float] = {}
         for seed in range(PERTURBATIONS if "tensorflow" in sys.modules else 0):
             try:
+                if not call.takes_floating:
+                    draws = np.random.default_rng(seed)
+                    self.snapshot.perturb(lambda value, draws=draws: perturb(value, draws))
                 returned = as_arrays(call.perturbed(seed)())
                 other = FirstCall(result=returned, variables=self.snapshot.changed())
             except Exception:  # whatever a reader's function raises

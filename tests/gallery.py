@@ -22,7 +22,8 @@ class Model:
     truth: "same", "different", "refused" or "not compared": what can be said of its modes. why: in
     words, where that is not plain. refuses: the operations that XLA has no code for, each with its
     layer. random_ops: those that draw random numbers. changes: a part of the name of each variable
-    that a call changes. python: whether there is Python to run eagerly.
+    that a call changes. unrestored: what it changes and nobody can put back. python: whether there
+    is Python to run eagerly.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Model:
     refuses: dict[str, str] = field(default_factory=dict)
     random_ops: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
+    unrestored: tuple[str, ...] = ()
     python: bool = True
 
 
@@ -307,13 +309,13 @@ def python_inside(tf):
     return clip, (numbers(5),), {}
 
 
-@refused({"IteratorGetNext": ""})
+@refused({"IteratorGetNext": ""}, unrestored=("an iterator",))
 def a_pipeline_that_goes_on(tf):
     batches = iter(tf.data.Dataset.range(100))
     return (lambda x: x + tf.cast(next(batches), tf.float32)), (numbers(3),), {}
 
 
-@refused({"LookupTableInsertV2": "", "LookupTableFindV2": ""})
+@refused({"LookupTableInsertV2": "", "LookupTableFindV2": ""}, unrestored=("a table",))
 def a_table_that_is_written(tf):
     table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, default_value=-1)
 

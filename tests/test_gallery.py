@@ -62,6 +62,7 @@ def assert_true_of(check, model):
     assert bool(check.unsupported) == bool(model.refuses)
     assert places(check.unsupported) >= set(model.refuses.items())
     assert set(check.random_ops) >= set(model.random_ops)
+    assert check.unrestored == model.unrestored
     names = {name for outcome in check.outcomes.values() for name in outcome.variables}
     assert bool(names) == bool(model.changes)
     assert all(any(part in name for name in names) for part in model.changes)

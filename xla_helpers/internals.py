@@ -3,6 +3,7 @@
 An upgrade that moves one of them is mended here, and nowhere else.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -124,6 +125,12 @@ def variable_type(handle: Any) -> Any:
 
     data = getattr(handle, "_handle_data", None)
     return tf.as_dtype(data.shape_and_type[0].dtype) if data is not None and data.is_set else None
+
+
+def fact_of(handle: Any, name: str) -> str:
+    """What a handle says of its resource, such as its "name" or "type"; "" where it does not."""
+    found = re.search(rf'\b{name}="([^"]*)"', repr(handle))
+    return found.group(1) if found else ""
 
 
 def layers_in(layer: Any, *, recursive: bool = True) -> Iterable:

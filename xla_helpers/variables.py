@@ -31,7 +31,9 @@ class _CapturedVariable:
 
     def __init__(self, handle):
         self.handle, self.dtype = handle, internals.variable_type(handle)
-        self.name = re.sub(r"/\d+$", "", _fact("name", handle))  # TensorFlow adds a number
+        self.name = re.sub(
+            r"/\d+$", "", internals.fact_of(handle, "name")
+        )  # TensorFlow adds a number
 
     def read_value(self):
         import tensorflow as tf
@@ -63,14 +65,8 @@ def _changes_tables(graph):
 
 def _kind(handle):
     """What a handle stands for, in words."""
-    kind = _fact("type", handle).rpartition("::")[2]
+    kind = internals.fact_of(handle, "type").rpartition("::")[2]
     return KINDS.get(kind, kind or "a resource")
-
-
-def _fact(name, handle):
-    """What a handle says of itself, such as its type; "" where it does not say it."""
-    found = re.search(rf'\b{name}="([^"]*)"', repr(handle))
-    return found.group(1) if found else ""
 
 
 class Snapshot:

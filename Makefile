@@ -1,6 +1,10 @@
 # Every command sets up .venv first, and a .venv that is up to date costs nothing.
 # Another interpreter: PYTHON=python3.12 make test. With CUDA or without: ACCELERATOR=cuda or cpu.
-# What a reader gives reaches a recipe by the environment, as $$NAME: there it may hold spaces.
+# What a reader gives reaches a recipe by the environment, as $$NAME: there it may hold anything. Make
+# would expand a dollar in it, and run what stands behind one; `value` takes it as it was written.
+GIVEN := ACCELERATOR ALL CLUSTER EVERYWHERE FOLDER MODEL NOTEBOOKS PARAMS PYTHON REPO RESULTS RUNS
+$(foreach name,$(GIVEN),$(if $(filter command,$(origin $(name))),\
+  $(eval override export $(name) := $$(value $(name)))))
 BIN := .venv/bin
 export PYTHONUTF8 := 1
 # Without what Python compiled, each of a hundred processes compiles TensorFlow's files anew.
@@ -36,7 +40,7 @@ learn: set-up ## open copies whose answers are folded (made once, in build/works
 # Two files at a time: where tests assert a time, the margins are wide.
 test: set-up ## check helpers and notebooks that may have changed (ALL=1: all of them)
 	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile --no-loadscope-reorder \
-	  $(if $(filter 1,$(ALL)),,--only-changed) docs notebooks tests
+	  $$(test "$$ALL" = 1 || echo --only-changed) docs notebooks tests
 
 run: set-up ## execute the notebooks into build/ (PARAMS="-p size 512", NOTEBOOKS="1 4", RUNS=6, CLUSTER)
 	WORDS="$$NOTEBOOKS $$PARAMS" $(BIN)/python tools/run.py --runs "$${RUNS:-1}"

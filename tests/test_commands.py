@@ -42,6 +42,7 @@ def test_words_reach_the_command_that_takes_them_apart(tmp_path, command):
     [
         ("address", "REPO=me/notes", "tools/address.py|me/notes"),
         ("decide", "MODEL=a b:make", "tools/decide.py|a b:make"),
+        ("decide", "MODEL=my$model.py:make", "tools/decide.py|my$model.py:make"),
         ("lab", "FOLDER=a b/c", "--ServerApp.root_dir=a b|--LabApp.default_url=/lab/tree/c"),
         ("refresh", "RUNS=", "tools/run.py|--in-place|--runs|1|tools/overview.py"),
         ("test", "ALL=", "--only-changed|docs|notebooks|tests"),
@@ -53,3 +54,10 @@ def test_a_command_is_given_its_words(tmp_path, command, given, arrive):
     _, lines = make(tmp_path, command, given)
     words = [line.removeprefix("word: ") for line in lines if line.startswith("word: ")]
     assert "|".join(words).endswith(arrive)
+
+
+@pytest.mark.parametrize("name", ["ALL", "FOLDER", "MODEL", "NOTEBOOKS", "PARAMS", "REPO", "RUNS"])
+def test_nothing_that_is_given_is_run(tmp_path, name):
+    for words, more in (([f"{name}=$(shell touch ran)"], {}), ([], {name: "$(shell touch ran)"})):
+        folder, _ = make(tmp_path, "test", *words, **more)
+        assert not (folder / "ran").exists()

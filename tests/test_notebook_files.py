@@ -91,7 +91,10 @@ def test_what_may_change_the_outcome_makes_it_run(project, monkeypatch):
         "xla_helpers/data.bin",
         "requirements.txt",
         "pyproject.toml",
+        "tests/records.py",
+        "tests/lighter/sitecustomize.py",
     ):
+        (project.path / name).parent.mkdir(exist_ok=True)
         (project.path / name).write_text("# another\n")
         assert outcomes(project, "--only-changed") == (2, 0, 0), name
     (project.path / ".venv/set-up.stamp").write_text("accelerator cuda\n")

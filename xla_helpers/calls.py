@@ -41,7 +41,8 @@ class Call:
         if not isinstance(fn, type):
             fn = getattr(fn, "__dict__", {}).get("__call__", fn)
         if not callable(fn):
-            raise TypeError(f"{truncate(repr(fn), 60)} cannot be called. {KEEP}")
+            keep = f" {KEEP}" if type(fn).__module__.startswith("tensorflow") else ""
+            raise TypeError(f"{truncate(repr(fn), 60)} cannot be called.{keep}")
         self.fn: Any = fn
         self.args, self.kwargs = args, kwargs
         self.bound = functools.partial(fn, *args, **kwargs)
@@ -115,7 +116,7 @@ class Call:
             return 0.0, []
         import tensorflow as tf
 
-        given = tf.nest.flatten((self.args, self.kwargs))
+        given = _flattened((self.args, self.kwargs))
         resources: list[Any] = [value for value in given if isinstance(value, tf.Variable)]
         iterators = [value for value in given if isinstance(value, tf.data.Iterator)]
         resources += tf.nest.flatten(iterators, expand_composites=True)
@@ -164,6 +165,7 @@ class Call:
             is_array = isinstance(value, (np.ndarray, np.generic))
             return tf.convert_to_tensor(value) if is_array else value
 
+        _flattened((self.args, self.kwargs))
         return Call(self.fn, *tf.nest.map_structure(as_tensor, (self.args, self.kwargs)))
 
     @property
@@ -189,6 +191,19 @@ class Call:
         given = inspect.signature(self.python).bind(*self.args, **self.kwargs)
         given.apply_defaults()
         return Call(self.fn, given.args, given.kwargs)
+
+
+def _flattened(given):
+    """The leaves of the arguments; TypeError in words for what TensorFlow cannot take apart."""
+    import tensorflow as tf
+
+    try:
+        return tf.nest.flatten(given)
+    except TypeError as error:
+        raise TypeError(
+            f"TensorFlow cannot take the arguments apart, perhaps because a dictionary has keys of "
+            f"several types, which have no order: {error}"
+        ) from error
 
 
 def _is_floating(value):

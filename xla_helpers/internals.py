@@ -16,7 +16,7 @@ def is_compiled(fn: Any) -> bool:
 
 def options_of(fn: Any) -> dict[str, Any]:
     """The options with which a `tf.function` was made, without `jit_compile`; none of another."""
-    if not hasattr(fn, "_reduce_retracing") or is_loaded(fn):
+    if not hasattr(fn, "experimental_get_tracing_count") or is_loaded(fn):
         return {}
     options = {"input_signature": fn.input_signature, "autograph": fn._autograph}
     options |= {"experimental_autograph_options": fn._experimental_autograph_options}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 MODES = ("eager", "graph", "XLA")
@@ -13,17 +14,24 @@ def mode_of(label: str) -> str | None:
     return first if first in MODES else None
 
 
+_switch = RLock()  # TensorFlow has one for all threads
+
+
 @contextmanager
 def functions_run_eagerly(eagerly: bool) -> Iterator[None]:
-    """In the block every `tf.function` runs eagerly or not; then as before."""
+    """In the block every `tf.function` runs eagerly or not; then as before.
+
+    Another thread waits with its block until this one has ended.
+    """
     import tensorflow as tf
 
-    before = tf.config.functions_run_eagerly()
-    tf.config.run_functions_eagerly(eagerly)
-    try:
-        yield
-    finally:
-        tf.config.run_functions_eagerly(before)
+    with _switch:
+        before = tf.config.functions_run_eagerly()
+        tf.config.run_functions_eagerly(eagerly)
+        try:
+            yield
+        finally:
+            tf.config.run_functions_eagerly(before)
 
 
 def modes_of(python: Any, **options) -> dict[str, Callable]:

@@ -111,12 +111,20 @@ def _name_rows(ax, names, above=0.85, width=36, most=64, **style) -> None:
 
 
 def _apart(places, distance) -> dict:
-    """Places at least `distance` apart: of two that are too close, both give way."""
-    moved = dict(sorted(places.items(), key=lambda pair: pair[1]))
-    for low, high in [*itertools.pairwise(moved)] * 10 * len(moved):
-        lack = max(0.0, distance - (moved[high] - moved[low]))
-        moved[low], moved[high] = moved[low] - lack / 2, moved[high] + lack / 2
-    return moved
+    """Places at least `distance` apart: of those that are too close, all give way, least in all.
+
+    Without the distances, they must not fall: neighbours that do are pooled at their mean (isotonic
+    regression: Barlow and others, Statistical Inference under Order Restrictions, 1972).
+    """
+    ordered = sorted(places, key=lambda name: places[name])
+    pools: list[list[float]] = []  # of names that stand side by side
+    for number, name in enumerate(ordered):
+        pools.append([places[name] - number * distance])
+        while len(pools) > 1 and np.mean(pools[-2]) > np.mean(pools[-1]):
+            last = pools.pop()
+            pools[-1] += last
+    starts = [float(np.mean(pool)) for pool in pools for _ in pool]
+    return {name: starts[number] + number * distance for number, name in enumerate(ordered)}
 
 
 @in_style

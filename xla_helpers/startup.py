@@ -61,9 +61,15 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     _keep_python_stderr()
     os.dup2(log, 2)
     os.close(log)
-    atexit.register(os.unlink, path)
+    atexit.register(_remove, path, os.getpid())
     log_to(path)
     return path
+
+
+def _remove(path, owner):
+    """Delete the log, in the process that made it alone: a fork of it ends, too."""
+    if os.getpid() == owner:
+        os.unlink(path)
 
 
 class _Finder:

@@ -64,3 +64,20 @@ def test_arguments_that_nobody_changes_are_no_failure(tf):
     given = [read_only, nan, tf.ones([2]), {"text": "a", "none": None}, np.array(["a", 1], object)]
     found = xh.compare({"first": lambda *args: 1.0, "second": lambda *args: 1.0}, given, **QUICK)
     assert found.failures == {} and xh.check(lambda x: x + 1.0, (np.ones(2),)).agrees
+
+
+@pytest.mark.parametrize("helper", [xh.check, xh.measure])
+def test_keys_that_have_no_order_are_told(tf, helper):
+    def total(d):
+        return d[1] + d["a"]
+
+    with pytest.raises(TypeError, match="several types"):
+        helper(total if helper is xh.check else tf.function(total), ({1: tf.ones([]), "a": 1.0},))
+
+
+def test_advice_about_a_saved_model_is_given_for_one_alone(tf, tmp_path):
+    with pytest.raises(TypeError, match=r"3 cannot be called\.$"):
+        xh.measure(3)
+    tf.saved_model.save(tf.Module(), str(tmp_path / "saved"))
+    with pytest.raises(TypeError, match="saved_model"):
+        xh.measure(tf.saved_model.load(str(tmp_path / "saved")))

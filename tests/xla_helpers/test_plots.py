@@ -217,3 +217,12 @@ def test_xla_is_seen_first_and_modes_can_be_told_apart_in_print():
     light, *chroma = np.transpose([lab(colour, np.eye(3)) for colour in MODES.values()])
     assert [*np.argsort(np.hypot(*chroma))] == [0, 1, 2]
     assert min(np.diff(sorted(light))) >= 9
+
+
+def test_a_row_of_many_boxes_is_laid_out_in_a_moment():
+    """As many as a graph has constants; each gives way no further than it must."""
+    from xla_helpers.plots import _apart
+
+    crowded = _apart(dict.fromkeys(range(300), 0.0), 2.0)
+    assert list(crowded.values()) == [2.0 * i - 299.0 for i in range(300)]
+    assert _apart({"a": 0.0, "b": 1.0, "c": 9.0}, 3.0) == {"a": -1.0, "b": 2.0, "c": 9.0}

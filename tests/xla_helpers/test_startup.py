@@ -161,3 +161,17 @@ def test_what_python_and_its_children_say_is_heard(before, after):
     """Handlers that were there before, and children that are given `sys.stderr`."""
     done = xh.run_in_process(SAYS.format(before=before, after=after))
     assert "heard" in done.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_leaves_the_log_to_the_process_that_made_it():
+    code = """
+import os, sys
+import xla_helpers as xh
+path = xh.prepare_tensorflow()
+if not (child := os.fork()):
+    sys.exit()
+os.waitpid(child, 0)
+print(os.path.exists(path))
+"""
+    assert xh.run_in_process(code).stdout == "True\n"

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from ..errors import headline
 from ..instruments.checking import LEFT_OUT
 from ..instruments.machine import describe_machine
+from ..modes import mode_of
 from ..ratios import ENOUGH
 from ..tables import abbreviate, pluralize, table
 from .costs import ProcessResult
@@ -58,7 +59,7 @@ def _objection(study, label):
         why = study.passes.failures.get(label, "")
         why = f"fails in the race: {why}" if why else ""
     evidence = [first.outcomes[label].evidence for first in study.first.values()]
-    saw_none = any(seen.programs == 0 for seen in evidence)
+    saw_none = mode_of(label) == "XLA" and any(seen.programs == 0 for seen in evidence)
     return why or ("was not seen to run a program of XLA" if saw_none else "")
 
 

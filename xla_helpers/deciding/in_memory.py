@@ -28,7 +28,8 @@ def decide(
         batches: A list of example calls, or a `tf.data.Dataset` or `keras.utils.PyDataset` of them,
             of which the first 10,000 count, as they come in life.
         kwargs: Keyword arguments of every call.
-        candidates: More to race, label to function, such as "XLA, padded".
+        candidates: More to race, label to function. A label that begins with a mode, as "XLA,
+            padded" does, says what must run.
         invalid_inputs: Inputs that should fail, in the form of `batches`.
         step: Whether `fn` is a compiled Keras model of which a training step is meant; an example
             is then what `fit` takes of a batch: inputs, labels, and perhaps weights.

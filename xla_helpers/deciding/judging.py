@@ -3,6 +3,7 @@
 import math
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -44,13 +45,16 @@ def time_limit(seconds: float) -> Iterator[None]:
     def ring(number, frame):
         raise TimeoutError(f"it took longer than {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before, start = signal.signal(signal.SIGALRM, ring), time.monotonic()
+    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if left:  # a timer of the caller's, which may be late already
+            rest = max(1e-6, left - (time.monotonic() - start))
+            signal.setitimer(signal.ITIMER_REAL, rest, interval)
 
 
 def is_as_close(first: FirstCalls, eager: FirstCall) -> bool:

@@ -1,6 +1,7 @@
 """Does XLA pay for a model in a file? Asked in fresh processes, one after the other."""
 
 import json
+import re
 import tempfile
 import threading
 import time
@@ -23,6 +24,7 @@ from .stages import (
     CALL_SECONDS,
     COMPILE,
     DRAWING,
+    END,
     FIRST,
     PROCESS_SECONDS,
     RACING,
@@ -37,6 +39,7 @@ from xla_helpers.deciding.child import study_in_child
 study_in_child(*sys.argv[1:])
 """
 NO_CHOICE = STARTING, DRAWING, "graph"  # what ends there leaves nothing to choose
+LATE = re.compile(r"^Timeout \(\d+:\d\d:\d\d", re.MULTILINE)  # the first line of `faulthandler`
 ANSWERS = {ALIKE: "alike", COMPILE: "programs"}  # what is said in place of a finding
 TOLD_SECONDS = 10.0  # between two lines of progress
 DRAWN = "random numbers are drawn"  # begins why results were not compared
@@ -179,10 +182,13 @@ def _in_child(file, name, options, who, asked):
             ended = error.signal or headline(error)
             if error.timed_out:
                 ended, is_late = f"it took longer than {PROCESS_SECONDS:g} s in all", True
-            elif "Timeout (" in error.stderr:
+            elif error.signal is None and LATE.search(error.stderr):
                 ended, is_late = f"it took longer than {CALL_SECONDS} s", True
         said = _said_in(log)
     stage = said.get("stage", STARTING)
+    has_answer = ANSWERS[asked] in said if asked in ANSWERS else stage == END
+    if not (ended or has_answer or "error" in said):  # os._exit(0), or sys.exit() in the model
+        ended = "it ended by itself, with exit code 0"
     if "error" in said or (ended and stage in NO_CHOICE and "finding" not in said):
         raise ValueError(said.get("error") or f"{who} ended at {_told(stage)}: {ended}")
     if asked in ANSWERS:
@@ -201,8 +207,9 @@ def _said_in(log):
     """What a process has said until now; a line that is not whole yet is left out."""
     said = dict[str, Any]()
     if log.exists():
-        for line in log.read_text(encoding="utf-8").splitlines(keepends=True):
-            said |= json.loads(line) if line.endswith("\n") else {}
+        whole = log.read_text(encoding="utf-8").split("\n")[:-1]  # of a label, U+2028 ends no line
+        for line in whole:
+            said |= json.loads(line)
     return said
 
 

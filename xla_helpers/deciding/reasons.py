@@ -4,11 +4,12 @@ from contextlib import suppress
 
 from ..calls import Call
 from ..instruments.layers import layers_of
-from ..instruments.profiles import OUTSIDE, Profile, profile
+from ..instruments.profiles import ONE_CALL, OUTSIDE, Profile, profile
 from ..tables import format_si, pluralize
 from .costs import Cost
 
 SHARE = 0.2  # of what XLA takes longer: a smaller part explains nothing
+FRAMES = OUTSIDE, ONE_CALL  # where time is booked that belongs to no layer and no operation
 
 
 def why_compiling(cost: Cost, graph: Cost, calls: int) -> str:
@@ -31,7 +32,7 @@ def why_slower(graph: Call, compiled: Call) -> str:
     with suppress(Exception):  # a recording that fails, or is none, explains nothing
         layers = layers_of(graph.python)
         ours, theirs = (_by_part(_recorded(call), layers) for call in (compiled, graph))
-        longer = {part: ours[part] - theirs.get(part, 0.0) for part in ours if part != OUTSIDE}
+        longer = {part: ours[part] - theirs.get(part, 0.0) for part in ours if part not in FRAMES}
         part = max(longer, key=lambda name: longer[name])
         more = sum(ours.values()) - sum(theirs.values())
         if longer[part] > SHARE * max(more, 0.0) and longer[part] > 0:

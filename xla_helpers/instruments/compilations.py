@@ -178,13 +178,23 @@ def arguments_of(call: Call) -> dict[str, dict]:
 
     The parts of lists, dicts and sparse tensors have names, such as ``batch['ids'][0]``.
     """
-    bound = inspect.signature(call.python).bind(*call.args, **call.kwargs)
+    given = _named(call)
+    return {place: _facts(part) for name in given for place, part in leaves(given[name], name)}
+
+
+def _named(call):
+    """Name to argument; by their places where a function has no signature, as `max` has none."""
+    try:
+        signature = inspect.signature(call.python)
+    except ValueError:
+        return {f"args[{place}]": given for place, given in enumerate(call.args)} | call.kwargs
+    bound = signature.bind(*call.args, **call.kwargs)
     bound.apply_defaults()
     given = dict(bound.arguments)
-    for name, parameter in bound.signature.parameters.items():
+    for name, parameter in signature.parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
             given |= given.pop(name)
-    return {place: _facts(part) for name in given for place, part in leaves(given[name], name)}
+    return given
 
 
 def _facts(value):

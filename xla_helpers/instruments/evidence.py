@@ -4,7 +4,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,28 +38,34 @@ class Span(NamedTuple):
 
 
 @contextmanager
-def recorded() -> Iterator[list | None]:
+def recorded() -> Iterator[list]:
     """Record what runs in a block.
 
     Yields:
         A list, which holds the planes of the recording (`XPlane` of tsl/profiler/protobuf) when the
-        block has ended; None while something else records.
+        block has ended. It stays empty where nothing can be recorded: while something else records,
+        and without a temporary folder, or room in it.
     """
     import tensorflow as tf
 
     planes: list = []
-    with TemporaryDirectory() as folder:
+    with ExitStack() as stack:
+        failures = OSError, ValueError, tf.errors.OpError
         try:
+            folder = stack.enter_context(TemporaryDirectory(ignore_cleanup_errors=True))
             tf.profiler.experimental.start(folder)
-        except tf.errors.OpError:
-            yield None
-            return
+        except failures:
+            folder = ""
         try:
             yield planes
         finally:
-            tf.profiler.experimental.stop()
-        [file] = Path(folder).rglob("*.xplane.pb")
-        planes += internals.recording(file.read_bytes()).planes
+            with suppress(*failures):
+                if folder:
+                    tf.profiler.experimental.stop()
+        with suppress(*failures):
+            if folder:
+                [file] = Path(folder).rglob("*.xplane.pb")
+                planes += internals.recording(file.read_bytes()).planes
 
 
 def spans_in(planes) -> Iterator[Span]:
@@ -123,7 +129,7 @@ def observe() -> Iterator[list[Evidence]]:
 
     Yields:
         A list, which holds one `Evidence` when the block has ended: an empty one without
-        TensorFlow, and while another profile is being made.
+        TensorFlow, and where nothing can be recorded.
     """
     seen: list[Evidence] = []
     if "tensorflow" not in sys.modules:
@@ -132,7 +138,7 @@ def observe() -> Iterator[list[Evidence]]:
         return
     with recorded() as planes:
         yield seen
-    seen.append(Evidence() if planes is None else _evidence(list(spans_in(planes))))
+    seen.append(_evidence(list(spans_in(planes))) if planes else Evidence())
 
 
 def _evidence(spans):

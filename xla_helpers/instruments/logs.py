@@ -19,6 +19,8 @@ LOGGED = re.compile(
 
 UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}  # in seconds
 
+IN_BACKGROUND = re.compile(r"--tf_xla_async_compilation(?!=(false|0)\b)")
+
 PROBE = "xla_helpers_probe"  # the name of a program that no count contains
 
 _path: str | None = None
@@ -80,6 +82,11 @@ def watch_compilations() -> Iterator[list[Compilation]]:
         >>> len(compiled)
         2
     """
+    if _compiles_in_background():
+        raise RuntimeError(
+            "Compilations cannot be counted here: with --tf_xla_async_compilation they go on in "
+            "the background, and TensorFlow's log does not say when one ends."
+        )
     if not compilations_are_logged():
         raise RuntimeError(
             "Compilations cannot be counted here: TensorFlow's log does not name them. Restart the "
@@ -93,7 +100,11 @@ def watch_compilations() -> Iterator[list[Compilation]]:
 
 def compilations_are_logged() -> bool:
     """Whether TensorFlow's log names what XLA compiles."""
-    return _path is not None and _probe_is_logged()
+    return _path is not None and not _compiles_in_background() and _probe_is_logged()
+
+
+def _compiles_in_background():
+    return bool(IN_BACKGROUND.search(os.environ.get("TF_XLA_FLAGS", "")))
 
 
 @cache

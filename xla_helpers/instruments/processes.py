@@ -1,5 +1,6 @@
 """Run Python in a fresh process: other flags, a time limit, and its output."""
 
+import ast
 import inspect
 import json
 import os
@@ -7,7 +8,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -142,5 +142,21 @@ def _source(code, args, uses):
     """The text of the script that runs `code`."""
     if isinstance(code, str):
         return code
-    source = "\n".join(textwrap.dedent(inspect.getsource(f)) for f in (*uses, code))
+    source = "\n".join(map(_source_of, (*uses, code)))
     return CALL_FUNCTION.format(source=source, name=code.__name__, args=json.dumps(args))
+
+
+def _source_of(function):
+    """The source of a function, as it stands; TypeError for one whose source cannot travel."""
+    name = getattr(function, "__qualname__", repr(function))
+    try:
+        source = inspect.getsource(function)
+        # Not dedented: a text in it may have lines that begin further left.
+        source = f"if True:\n{source}" if source[0] in " \t" else source
+        [made] = ast.parse(source).body
+        made = made.body[0] if isinstance(made, ast.If) else made
+    except (OSError, SyntaxError, TypeError, ValueError) as error:
+        raise TypeError(f"`{name}` has no source that could travel: write it with `def`") from error
+    if not isinstance(made, ast.FunctionDef) or made.decorator_list:
+        raise TypeError(f"`{name}` must be made by `def`, without a decorator: its source travels")
+    return source

@@ -107,8 +107,11 @@ def profile(fn: Callable, args=(), kwargs=None) -> Profile:
                 with tf.profiler.experimental.Trace(ONE_CALL):
                     call()
                     wait_for_device()
-    if planes is None:
-        raise RuntimeError("Something else records a profile: end that first")
+    if not planes:
+        raise RuntimeError(
+            "Nothing was recorded. Does something else record a profile? Is there a temporary "
+            "folder, with room in it?"
+        )
     starts = _starts(list(spans_in(planes)), _paths_of_instructions(planes))
     return Profile(3, tuple((1e-12 * (start - starts[0][0]), path) for start, path in starts))
 

@@ -144,3 +144,19 @@ def test_a_difference_is_told_with_the_tolerance_that_allows_it(tf):
     assert "differs from the graph" in decision.objections["mine"]
     assert xh.Difference(0.003).allowed_by() == "a tolerance of 0.005 would allow it"
     assert xh.Difference(float("inf")).allowed_by() == "no tolerance allows that"
+
+
+def test_a_timer_of_the_caller_rings_all_the_same():
+    rung = []
+    before = signal.signal(signal.SIGALRM, lambda *what: rung.append(what))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with suppress(TimeoutError), time_limit(60):
+            time.sleep(0.01)
+        deadline = time.monotonic() + 60
+        while not rung and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert rung
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

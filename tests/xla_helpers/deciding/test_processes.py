@@ -131,6 +131,8 @@ make = lambda: (late, [1, 2])
         ("make = lambda: ((lambda x: x.missing), [1.0])", 1, "the graph fails"),
         (LATE, 1, r"the graph fails with int: OSError: no more \(mine.py, line 6, in late\)"),
         ("make = lambda: (__import__('os')._exit(3), [])", 1, "at the start"),
+        ("make = lambda: (__import__('os')._exit(0), [])", 1, "at the start: .*exit code 0"),
+        ("make = lambda: ((lambda x: exit(0)), [1.0])", 1, "call of the graph: .*exit code 0"),
     ],
 )
 def test_what_makes_no_sense_is_one_line(tmp_path, text, runs, message):
@@ -216,6 +218,9 @@ ENDS = [
     ({"timed_out": True}, "longer than 600 s in all"),
     ({"stderr": "Timeout (0:01:00)!"}, "longer than 60 s"),
     ({"stderr": ""}, "It ended"),
+    ({}, "exit code 0"),
+    ({"stderr": "Timeout (s) was set to 30", "signal": "SIGABRT"}, "SIGABRT"),
+    ({"stderr": "Timeout (s) was set to 30"}, "It ended"),
 ]
 
 
@@ -298,3 +303,9 @@ def test_a_comparison_that_fails_leaves_results_not_compared(made):
     found = made(finds(RANDOM), [{"error": "no such file"}])
     assert found.label == "XLA, results not compared"
     assert "no such file" in found.not_compared["XLA"]
+
+
+def test_a_label_may_hold_what_some_take_for_the_end_of_a_line(made):
+    odd = "XLA,\u2028padded"
+    found = made(finds(replace(FOUND, objections={"XLA": "", odd: "is odd"})))
+    assert found.objections[odd] == "is odd"

@@ -12,6 +12,7 @@ from xla_helpers.calls import Call
 from xla_helpers.deciding import reasons, stream, study
 from xla_helpers.deciding.plan import Plan
 from xla_helpers.deciding.reasons import why_slower
+from xla_helpers.instruments import profiles
 from xla_helpers.modes import functions_run_eagerly
 
 pytestmark = pytest.mark.usefixtures("tf", "keep_log")
@@ -191,6 +192,18 @@ def test_the_layer_that_takes_longer_under_xla_is_named(tf, monkeypatch, graph, 
     assert why_slower(*calls) == why
 
 
+def test_the_event_of_a_recording_is_no_reason(tf, monkeypatch):
+    """What stands before the first operation and after the last is of the profiler's own event."""
+
+    def recorded(fn, args, kwargs):
+        rest = 4.0 if fn is calls[1].fn else 1.0
+        return xh.Profile(1, ((0.0, profiles.ONE_CALL), (rest, "MatMul"), (rest + 1.0, "")))
+
+    calls = [Call(tf.function(lambda x: x @ x), (tf.ones([2, 2]),)) for _ in range(2)]
+    monkeypatch.setattr(reasons, "profile", recorded)
+    assert why_slower(*calls) == ""
+
+
 def test_the_reason_is_asked_of_the_graph_and_of_xla_where_xla_does_not_pay(tf, monkeypatch):
     asked = []
 
@@ -312,3 +325,18 @@ def test_a_candidate_that_fails_at_a_later_example_is_no_choice(tf, make):
 def test_candidates_have_labels_of_their_own(tf, labels):
     with pytest.raises(ValueError, match="label"):
         xh.decide(tf.tanh, SHAPES, candidates=labels)
+
+
+def test_a_better_graph_may_win_and_must_not_be_xla(tf):
+    def slow(x):
+        for _ in tf.range(300):
+            x = tf.tanh(x)
+        return x
+
+    def fast(x):
+        return slow(x)
+
+    better = {"graph, again": tf.function(fast), "max": max}
+    found = xh.decide(slow, [np.ones([3], "float32")], candidates=better, budget=1)
+    assert found.objections["graph, again"] == ""
+    assert "max" in found.objections  # a built-in function, whose signature nobody knows

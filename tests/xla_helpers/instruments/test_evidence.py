@@ -96,3 +96,12 @@ def test_a_row_says_what_ran_and_which_labels_that_contradicts(ran, shown, unlik
     found = xh.Evidence(**ran)
     assert str(found) == shown
     assert [mode for mode in ("eager", "graph", "XLA") if found.unlike(mode)] == unlike.split()
+
+
+def test_what_breaks_the_recording_is_no_failure_of_the_candidate(tf, monkeypatch, tmp_path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "missing"))
+    fn = tf.function(lambda x: x + 1.0)
+    found = xh.compare({"graph": fn}, (tf.ones([3]),), rounds=1, budget=0, block=1e-9)
+    assert not found.failures and found.evidence["graph"].programs is None
+    with pytest.raises(RuntimeError, match="temporary folder"):
+        xh.profile(fn, (tf.ones([3]),))

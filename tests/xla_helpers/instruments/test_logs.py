@@ -3,6 +3,7 @@
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.instruments import logs
 
 BUILT = "I service.cc:593] BuildExecutable on service 0x1 with serialized module proto: {}[].1\n"
 TOOK = (
@@ -82,3 +83,21 @@ with xh.watch_compilations() as compiled:
 print(len(compiled))
 """
     assert xh.run_in_process(code).stdout == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("flags", "background"),
+    [
+        ("--tf_xla_async_compilation", True),
+        ("--tf_xla_auto_jit=2 --tf_xla_async_compilation=true", True),
+        ("--tf_xla_async_compilation=false", False),
+    ],
+)
+def test_what_compiles_in_the_background_is_not_counted_and_that_is_said(
+    tf, keep_log, monkeypatch, flags, background
+):
+    monkeypatch.setenv("TF_XLA_FLAGS", flags)
+    assert logs.compilations_are_logged() != background
+    if background:
+        with pytest.raises(RuntimeError, match="in the background"), xh.watch_compilations():
+            pass

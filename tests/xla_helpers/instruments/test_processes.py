@@ -107,3 +107,26 @@ def test_what_no_json_holds_does_not_travel():
 def test_arguments_that_make_no_sense(wrong):
     with pytest.raises((TypeError, ValueError), match=next(iter(wrong))):
         xh.run_in_process("", **wrong)
+
+
+def decorated(function):
+    return function
+
+
+@decorated
+def with_a_decorator():
+    return 1
+
+
+@pytest.mark.parametrize("function", [lambda: 1, with_a_decorator, len])
+def test_a_function_whose_source_cannot_travel_is_told_before_a_process_starts(function):
+    with pytest.raises(TypeError, match="`def`"):
+        xh.run_in_process(function)
+
+
+def test_a_function_in_a_function_may_hold_a_text_that_begins_at_the_left():
+    def nested():
+        return """
+at the left"""
+
+    assert xh.run_in_process(nested).value == "\nat the left"

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import timeit
+from collections import Counter
 from contextlib import contextmanager, nullcontext
 from functools import cache, partial
 from pathlib import Path
@@ -24,6 +25,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "bench.md"
 SHORT = {"block": 0.005, "budget": 0.5}  # a quarter of the usual seconds: there are many races
 CLAIMED = 0.05  # share of races that may claim a difference that is not there
 FOUND = {0.05: 20, 0.1: 28}  # slowdown to how many of 30 races must find it
+CLAIMS = 40  # of each wrong claim
 APART = 0.03  # how far a median may lie from timeit's
 TURNS = 10_000  # of the loop that a slowdown is planted in
 BUSY = "import os, sys\nwhile os.getppid() == int(sys.argv[1]): sum(range(10**6))"
@@ -119,6 +121,31 @@ def test_a_planted_slowdown_is_found(condition, slowdown, page):
     page.setdefault(f"a slowdown of {slowdown:.0%}, found", {})[condition] = f"{found} of 30"
     assert found > wrong and wrong <= CLAIMED * 30
     assert slowdown not in FOUND or found >= FOUND[slowdown]  # smaller ones are reported
+
+
+def outcome(candidates):
+    """Of a claim that the second candidate takes longer."""
+    race = xh.compare(candidates, **SHORT)
+
+    def again():
+        return race.again().ratio("less")
+
+    try:
+        return xh.claim("less takes longer", race.ratio("less"), below=1, again=again)
+    except AssertionError:
+        return "refuted"
+
+
+@pytest.mark.parametrize("factor", [1.0, 1.05, 1.1, 1.2])
+def test_a_claim_that_is_wrong_seldom_holds(condition, factor, page):
+    """The other one takes `factor` times as long; by a factor of 1, none takes longer."""
+    candidates = {"more": partial(loop, round(TURNS * factor)), "less": partial(loop, TURNS)}
+    found = Counter(outcome(candidates) for _ in range(CLAIMS))
+    told = ", ".join(str(found[x]) for x in ("held", "undecided", "refuted"))
+    asked = f"a claim that is wrong by a factor of {factor:g}: held, undecided, refuted"
+    page.setdefault(asked, {})[condition] = f"{told} of {CLAIMS}"
+    assert factor == 1 or found["held"] <= CLAIMED * CLAIMS
+    assert factor < 1.2 or condition != "quiet" or found["refuted"] > 0.9 * CLAIMS
 
 
 @pytest.mark.parametrize("size", [100, 10_000, 300_000])  # microseconds to tenths of a second

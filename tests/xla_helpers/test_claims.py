@@ -1,6 +1,8 @@
 """Claims about time, with made-up measurements: what holds, what fails, and what is left open."""
 
 import json
+import os
+from itertools import permutations
 
 import pytest
 
@@ -62,6 +64,16 @@ def test_what_is_refuted_twice_fails_with_both_numbers(found, bounds, words, not
     assert str(error.value).count("median of 15") == 2 and notes()[0]["outcome"] == "refuted"
 
 
+def test_what_is_refuted_names_the_load_where_the_system_tells_it(monkeypatch):
+    monkeypatch.setattr(os, "getloadavg", lambda: (7.25, 1.0, 1.0), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    with pytest.raises(AssertionError, match=r"above 1 \(load 7.2 on 2 processors\)$"):
+        xh.claim("it pays", BELOW, above=1, again=lambda: BELOW)
+    monkeypatch.delattr(os, "getloadavg")
+    with pytest.raises(AssertionError, match=r"above 1$"):
+        xh.claim("it pays", BELOW, above=1, again=lambda: BELOW)
+
+
 @pytest.mark.parametrize("bounds", [{}, {"above": 1, "below": 1}, {"above": 2, "below": 1}])
 def test_a_claim_has_a_bound(bounds):
     with pytest.raises(ValueError, match="above"):
@@ -73,6 +85,14 @@ def test_a_few_values_of_each_are_held_side_by_side():
     assert (few.value, few.low, few.high, few.rounds) == (2.5, 1.6, 6.0, 3)
     many = xh.ratio_of([2.0] * 6, [1.0] * 6)
     assert (many.low, many.high, many.rounds) == (2.0, 2.0, 6)
+
+
+@pytest.mark.parametrize(("number", "times"), [(2, 6), (3, 20)])
+def test_a_few_values_of_equals_lie_apart_as_seldom_as_is_said(number, times):
+    """Of all orders in which the same values may come."""
+    values = range(1, 2 * number + 1)
+    found = [xh.ratio_of(p[:number], p[number:]).low > 1 for p in permutations(values)]
+    assert sum(found) * times == len(found)
 
 
 @pytest.mark.parametrize(("more", "less"), [([1.0], [2.0]), ([1, 2], [1]), ([1, 2], [0, 1])])

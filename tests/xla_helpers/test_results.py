@@ -63,6 +63,12 @@ def test_a_file_holds_nothing_personal(tf, tmp_path, monkeypatch, examples):
     assert read.inconclusive and read.differences == written.differences
 
 
+def test_what_compare_found_equals_what_was_recorded(folder):
+    found = xh.compare({"graph": sum, "XLA": sum}, ([1.0, 2.0],), rounds=6, budget=0, block=1e-4)
+    xh.record("a-sum", found, WHAT)
+    assert xh.read_results()[0][0].comparison == found
+
+
 def test_recording_again_replaces_a_name_and_no_other(folder, examples):
     for name, seconds in (("a", 1.0), ("b", 2.0), ("a", 3.0)):
         xh.record(name, examples.comparison(graph=seconds, XLA=1.0), WHAT)

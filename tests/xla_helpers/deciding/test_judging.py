@@ -73,9 +73,7 @@ def test_eager_mode_has_a_time_of_its_own():
         while True:
             time.sleep(0.01)
 
-    start = time.monotonic()
-    found = ask_eager(Call(endless), Snapshot(), 0.2)
-    assert isinstance(found.error, TimeoutError) and time.monotonic() - start < 5
+    assert isinstance(ask_eager(Call(endless), Snapshot(), 0.2).error, TimeoutError)
     assert ask_eager(Call(lambda: 3), Snapshot(), 5).result == 3
     assert isinstance(ask_eager(Call(lambda: 1 / 0), Snapshot(), 5).error, ZeroDivisionError)
 

@@ -80,13 +80,13 @@ def test_a_bad_end_keeps_what_was_printed(code, signal, timed_out, out, err, tmp
     assert out in message and err in message and "\x1b" not in message
 
 
-STAYS = "import subprocess; subprocess.Popen(['sleep', '30']{}); print('done')"
+STAYS = "import subprocess; subprocess.Popen(['sleep', '600']{}); print('done')"
 
 
 def starts_another():
     import subprocess
 
-    return subprocess.Popen(["sleep", "30"]).pid > 0
+    return subprocess.Popen(["sleep", "600"]).pid > 0
 
 
 @pytest.mark.parametrize(
@@ -94,8 +94,8 @@ def starts_another():
 )
 def test_a_process_has_ended_though_one_that_it_started_goes_on(code):
     """And holds what it prints into."""
-    run = xh.run_in_process(code, timeout=15)
-    assert run.seconds < 15 and (run.value or run.stdout == "done\n")
+    run = xh.run_in_process(code, timeout=60)  # by far enough, and an error beyond
+    assert run.value or run.stdout == "done\n"
 
 
 def test_what_no_json_holds_does_not_travel():

@@ -55,7 +55,7 @@ def test_programs_are_counted_where_their_instructions_alone_are_recorded(tf, mo
     """As TensorFlow 2.20 records them: two runs of a program, whose loop has three rounds."""
     names = ["fusion", *["body"] * 3] * 2
     spans = [Span(name, 0, 1, "jit_f") for name in names] + [Span("add", 0, 1, "jit_g")]
-    monkeypatch.setattr(evidence, "recorded", lambda: nullcontext([]))
+    monkeypatch.setattr(evidence, "recorded", lambda: nullcontext(["a plane"]))
     monkeypatch.setattr(evidence, "spans_in", lambda planes: spans)
     with observe() as found:
         pass

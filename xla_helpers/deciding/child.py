@@ -80,6 +80,8 @@ def study_in_child(file: str, name: str, options: str, log: str, asked: str = FI
             examine(fn, batches, plan, on_stage=on_stage, is_first=asked == FIRST)
     except Unfit as error:
         say(error=str(error))
+    except SystemExit as error:
+        say(error=f"the model ends the process itself (SystemExit: {error})")
     except Exception as error:  # whatever a reader's code raises
         say(error=_in_words(error, file))
     faulthandler.cancel_dump_traceback_later()

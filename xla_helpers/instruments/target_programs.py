@@ -27,7 +27,9 @@ from .targets import Target, target_named
 
 COMPILER = Path(__file__).with_name("target_compiler.py")
 RECORDED = Path(__file__).parents[1] / "data/targets"
-VARYING = re.compile(r'@[\w.]+|dense<"0x[0-9A-F]+">')  # names, with numbers, and constants
+# Constants, and names, with numbers; that of a `custom_call` is no number's but what is called.
+VARYING = re.compile(r'(?<!custom_call )@[\w.]+|dense<"0x[0-9A-F]+">')
+PRIVATE, CALLED = re.compile(r"func private @([\w.]+)"), re.compile(r"\bcall @([\w.]+)")
 LONGEST_TEXT = 20_000  # characters of a program that is recorded
 MOST_ROWS = 20
 
@@ -327,7 +329,9 @@ def _parts_in(folder, target):
 
 def _digest(module: Module, target: Target, partitions: int) -> str:
     """A name for a program on a target, the same on every machine."""
-    text = VARYING.sub("", module.text)
+    places = {name: place for place, name in enumerate(PRIVATE.findall(module.text))}
+    text = CALLED.sub(lambda call: f"call {places.get(call[1], '')}", module.text)
+    text = VARYING.sub("", text)
     whole = f"{target.name} {partitions} {text}"
     return hashlib.sha256(whole.encode()).hexdigest()[:16]
 

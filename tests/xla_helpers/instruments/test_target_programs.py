@@ -192,6 +192,34 @@ def test_a_compiler_that_takes_too_long_is_stopped(tf):
     assert caught.value.timed_out
 
 
+CALLS = """
+func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {{
+  %0 = call @{}(%arg0) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = call @{}(%0) : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = stablehlo.custom_call @{}(%1) : (tensor<4xf32>) -> tensor<4xf32>
+}}
+func.func private @{}(%arg0: tensor<4xf32>) -> tensor<4xf32> {{ stablehlo.sine }}
+func.func private @{}(%arg0: tensor<4xf32>) -> tensor<4xf32> {{ stablehlo.tanh }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "is_same"),
+    [
+        (("f_1", "g_2", "Qr", "f_1", "g_2"), True),
+        (("f_7", "g_8", "Qr", "f_7", "g_8"), True),  # the numbers of another trace
+        (("f_1", "g_2", "TopK", "f_1", "g_2"), False),
+        (("g_2", "f_1", "Qr", "f_1", "g_2"), False),
+    ],
+)
+def test_a_record_is_of_the_same_calls_in_the_same_order(names, is_same):
+    first = "f_1", "g_2", "Qr", "f_1", "g_2"
+    modules = (target_programs.Module(CALLS.format(*x), (), (), ()) for x in (first, names))
+    target = target_programs.target_named("H100")
+    one, other = (target_programs._digest(module, target, 1) for module in modules)
+    assert (one == other) == is_same
+
+
 def test_where_the_compiler_is_missing_it_is_said_or_what_was_recorded_is_shown(
     tf, monkeypatch, tmp_path, line
 ):

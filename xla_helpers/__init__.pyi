@@ -9,7 +9,7 @@ from .teaching import find_checkpoint
 
 # Measure and compare
 from .comparing import compare, measure
-from .claims import claim, ratio_of
+from .claims import claim
 from .differences import max_difference
 
 # Explain
@@ -102,7 +102,6 @@ __all__ = [
     "plot_ratios",
     "prepare_tensorflow",
     "profile",
-    "ratio_of",
     "read_results",
     "record",
     "run_in_process",

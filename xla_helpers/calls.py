@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -41,7 +42,8 @@ class Call:
         if not isinstance(fn, type):
             fn = getattr(fn, "__dict__", {}).get("__call__", fn)
         if not callable(fn):
-            keep = f" {KEEP}" if type(fn).__module__.startswith("tensorflow") else ""
+            may_be_saved = isinstance(fn, (str, os.PathLike)) or "tensorflow" in type(fn).__module__
+            keep = f" {KEEP}" if may_be_saved else ""
             raise TypeError(f"{truncate(repr(fn), 60)} cannot be called.{keep}")
         self.fn: Any = fn
         self.args, self.kwargs = args, kwargs

@@ -3,12 +3,9 @@
 import json
 import math
 import os
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-import numpy as np
-
-from .ratios import ENOUGH, Ratio, median_ratio
+from .ratios import ENOUGH, Ratio
 
 HELD, REFUTED, UNDECIDED = "held", "refuted", "undecided"
 
@@ -44,7 +41,7 @@ def claim(
         ValueError: Without a bound, or where no number lies between the bounds.
 
     Example:
-        >>> twice = ratio_of([2.0, 2.1, 2.2], [1.0, 1.1, 1.0])
+        >>> twice = Ratio.of([2.0, 2.1, 2.2], [1.0, 1.1, 1.0])
         >>> claim("it takes longer", twice, above=1, again=lambda: twice)
         'held'
     """
@@ -62,33 +59,6 @@ def claim(
     if outcome == UNDECIDED:
         print(f"undecided: {said}")
     return outcome
-
-
-def ratio_of(more: Sequence[float], less: Sequence[float]) -> Ratio:
-    """How many times longer, or larger, one thing is than another, of a few values of each.
-
-    Of six pairs or more, the median of the ratios and its interval (`median_ratio`). Of fewer, the
-    ratio of the medians, and from the lowest over the highest to the highest over the lowest: an
-    interval beyond 1 says that each value on one side lies beyond each on the other. Where there is
-    nothing between them, a claim still holds by chance: once in 6 times of two values each, once in
-    20 of three.
-
-    Args:
-        more: Such as the seconds of cold starts, or peaks of memory in bytes.
-        less: As many of what they are compared with.
-
-    Returns:
-        A `Ratio`.
-
-    Raises:
-        ValueError: Unless there are as many of both, two at least, and all above zero.
-    """
-    if len(more) != len(less) or len(more) < 2 or min(*more, *less) <= 0:
-        raise ValueError("give as many values of both, two at least, above zero")
-    if len(more) >= ENOUGH:
-        return median_ratio(np.divide(more, less))
-    value = statistics.median(more) / statistics.median(less)
-    return Ratio(value, min(more) / max(less), max(more) / min(less), rounds=len(more))
 
 
 def _judged(ratio, above, below):

@@ -81,9 +81,9 @@ def test_a_claim_has_a_bound(bounds):
 
 
 def test_a_few_values_of_each_are_held_side_by_side():
-    few = xh.ratio_of([2.0, 3.0, 2.5], [1.0, 1.25, 0.5])
+    few = xh.Ratio.of([2.0, 3.0, 2.5], [1.0, 1.25, 0.5])
     assert (few.value, few.low, few.high, few.rounds) == (2.5, 1.6, 6.0, 3)
-    many = xh.ratio_of([2.0] * 6, [1.0] * 6)
+    many = xh.Ratio.of([2.0] * 6, [1.0] * 6)
     assert (many.low, many.high, many.rounds) == (2.0, 2.0, 6)
 
 
@@ -91,14 +91,14 @@ def test_a_few_values_of_each_are_held_side_by_side():
 def test_a_few_values_of_equals_lie_apart_as_seldom_as_is_said(number, times):
     """Of all orders in which the same values may come."""
     values = range(1, 2 * number + 1)
-    found = [xh.ratio_of(p[:number], p[number:]).low > 1 for p in permutations(values)]
+    found = [xh.Ratio.of(p[:number], p[number:]).low > 1 for p in permutations(values)]
     assert sum(found) * times == len(found)
 
 
 @pytest.mark.parametrize(("more", "less"), [([1.0], [2.0]), ([1, 2], [1]), ([1, 2], [0, 1])])
 def test_one_value_has_no_interval(more, less):
     with pytest.raises(ValueError, match="two at least"):
-        xh.ratio_of(more, less)
+        xh.Ratio.of(more, less)
 
 
 def test_a_comparison_is_made_again_with_its_options(clock):

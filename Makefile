@@ -2,8 +2,7 @@
 # Another interpreter: PYTHON=python3.12 make test. With CUDA or without: ACCELERATOR=cuda or cpu.
 # What a reader gives reaches a recipe by the environment, as $$NAME: there it may hold anything. Make
 # would expand a dollar in it, and run what stands behind one; `value` takes it as it was written.
-GIVEN := ACCELERATOR ALL CLUSTER EVERYWHERE FOLDER MODEL NOTEBOOKS PARAMS PYTHON REPO RESULTS RUNS
-$(foreach name,$(GIVEN),$(if $(filter command,$(origin $(name))),\
+$(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),\
   $(eval override export $(name) := $$(value $(name)))))
 BIN := .venv/bin
 export PYTHONUTF8 := 1

@@ -56,7 +56,9 @@ def test_a_command_is_given_its_words(tmp_path, command, given, arrive):
     assert "|".join(words).endswith(arrive)
 
 
-@pytest.mark.parametrize("name", ["ALL", "FOLDER", "MODEL", "NOTEBOOKS", "PARAMS", "REPO", "RUNS"])
+@pytest.mark.parametrize(
+    "name", ["ALL", "FOLDER", "MODEL", "NOTEBOOKS", "PARAMS", "REPO", "RUNS", "OTHER"]
+)
 def test_nothing_that_is_given_is_run(tmp_path, name):
     for words, more in (([f"{name}=$(shell touch ran)"], {}), ([], {name: "$(shell touch ran)"})):
         folder, _ = make(tmp_path, "test", *words, **more)

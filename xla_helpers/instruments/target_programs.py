@@ -27,8 +27,9 @@ from .targets import Target, target_named
 
 COMPILER = Path(__file__).with_name("target_compiler.py")
 RECORDED = Path(__file__).parents[1] / "data/targets"
-# Constants, and names, with numbers; that of a `custom_call` is no number's but what is called.
-VARYING = re.compile(r'(?<!custom_call )@[\w.]+|dense<"0x[0-9A-F]+">')
+# Names, with numbers; that of a `custom_call` is no number's but what is called. And weights, of
+# which few are printed one by one.
+VARYING = re.compile(r'(?<!custom_call )@[\w.]+|dense<("0x[0-9A-F]+"|\[[^>]*\d\.\d[^>]*\])>')
 PRIVATE, CALLED = re.compile(r"func private @([\w.]+)"), re.compile(r"\bcall @([\w.]+)")
 LONGEST_TEXT = 20_000  # characters of a program that is recorded
 MOST_ROWS = 20

@@ -220,6 +220,23 @@ def test_a_record_is_of_the_same_calls_in_the_same_order(names, is_same):
     assert (one == other) == is_same
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "is_same"),
+    [
+        ("[0.0309201721, -1.5e-05]", "[1.25, 7.0e+02]", True),
+        ('"0x00AB"', '"0xFF01"', True),
+        ("[[0, 1], [2, 3]]", "[[1, 0], [3, 2]]", False),  # which pad, or permute
+        ("2.0e+00", "3.0e+00", False),  # one number for all is no weight
+    ],
+)
+def test_a_record_is_of_any_weights_many_or_few(first, second, is_same):
+    text = "stablehlo.constant dense<{}> : tensor<2xf32>"
+    modules = (target_programs.Module(text.format(x), (), (), ()) for x in (first, second))
+    target = target_programs.target_named("H100")
+    one, other = (target_programs._digest(module, target, 1) for module in modules)
+    assert (one == other) == is_same
+
+
 def test_where_the_compiler_is_missing_it_is_said_or_what_was_recorded_is_shown(
     tf, monkeypatch, tmp_path, line
 ):

@@ -39,7 +39,8 @@ from xla_helpers.deciding.child import study_in_child
 study_in_child(*sys.argv[1:])
 """
 NO_CHOICE = STARTING, DRAWING, "graph"  # what ends there leaves nothing to choose
-LATE = re.compile(r"^Timeout \(\d+:\d\d:\d\d", re.MULTILINE)  # the first line of `faulthandler`
+# How `faulthandler` begins, perhaps behind a progress bar that ends no line.
+LATE = re.compile(r"Timeout \(\d+:\d\d:\d\d(\.\d+)?\)!\n")
 ANSWERS = {ALIKE: "alike", COMPILE: "programs"}  # what is said in place of a finding
 TOLD_SECONDS = 10.0  # between two lines of progress
 DRAWN = "random numbers are drawn"  # begins why results were not compared

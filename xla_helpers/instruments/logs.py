@@ -100,7 +100,8 @@ def watch_compilations() -> Iterator[list[Compilation]]:
 
 def compilations_are_logged() -> bool:
     """Whether TensorFlow's log names what XLA compiles."""
-    return _path is not None and not _compiles_in_background() and _probe_is_logged()
+    is_there = _path is not None and os.path.exists(_path)  # someone may have emptied the folder
+    return is_there and not _compiles_in_background() and _probe_is_logged()
 
 
 def _compiles_in_background():

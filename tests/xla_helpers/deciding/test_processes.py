@@ -142,6 +142,20 @@ def test_what_makes_no_sense_is_one_line(tmp_path, text, runs, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("stderr", "is_late"),
+    [
+        ("Timeout (0:01:00)!\nThread 0x1 (most recent call first):\n", True),
+        ("Timeout (0:00:00.500000)!\n", True),
+        ("10/10 ━━━━ 0s 3ms/stepTimeout (0:01:00)!\n", True),  # behind a bar of Keras
+        ("Timeout (0:01:00) of the queue\n", False),
+        ("it took longer than a minute", False),
+    ],
+)
+def test_a_call_that_faulthandler_ended_is_told_by_its_line(stderr, is_late):
+    assert bool(processes.LATE.search(stderr)) == is_late
+
+
 def test_a_file_with_the_name_of_a_package_is_told(tmp_path):
     (tmp_path / "six.py").write_text("import six.moves")
     with pytest.raises(ValueError, match=r"six.py has the name of a package"):

@@ -85,6 +85,13 @@ print(len(compiled))
     assert xh.run_in_process(code).stdout == "1\n"
 
 
+def test_a_log_that_was_deleted_names_the_fix(tf, keep_log, monkeypatch, tmp_path):
+    assert logs.compilations_are_logged()
+    monkeypatch.setattr(logs, "_path", f"{tmp_path}/gone")
+    with pytest.raises(RuntimeError, match=r"prepare_tensorflow\(\)"), xh.watch_compilations():
+        pass
+
+
 @pytest.mark.parametrize(
     ("flags", "background"),
     [

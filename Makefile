@@ -49,7 +49,7 @@ worker: set-up ## lend this machine to a cluster (CLUSTER=tcp://host:8786)
 	PYTHONPATH=tools $(BIN)/dask worker "$$CLUSTER" --nthreads 1 --resources place=1 --no-dashboard
 
 refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS="1 4", RUNS=6)
-	WORDS="$$NOTEBOOKS" XLA_RESULTS="$$PWD/results" XLA_RECORD="$$PWD/xla_helpers/data/targets" \
+	WORDS="$$NOTEBOOKS" XLA_RESULTS="$$PWD/results" XLA_RECORD="$$PWD/xla_decide/gpu/recorded" \
 	  $(BIN)/python tools/run.py --in-place --runs "$${RUNS:-1}"
 	$(BIN)/python tools/overview.py
 
@@ -101,7 +101,7 @@ lint: set-up ## check the style of code and notebooks, and the helpers' types
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python -m mypy
-	for folder in xla_helpers xla_helpers/instruments xla_helpers/deciding tools tests; do \
+	for folder in xla_helpers xla_decide tools tests; do \
 	  echo "$$(find $$folder -name '*.py' | xargs cat | wc -l) lines in $$folder"; done
 
 LOCK := --quiet --universal --python-version 3.11 --upgrade --custom-compile-command "make lock" \

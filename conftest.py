@@ -12,7 +12,7 @@ from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
 from xla_helpers import prepare_tensorflow
-from xla_helpers.instruments.logs import compilations_are_logged
+from xla_helpers.logs import compilations_are_logged
 
 pytest_plugins = ["pytester", "tests.records", "tests.notebook_files"]
 

@@ -22,8 +22,8 @@ import pytest
 AGAIN = "not run again"
 EFFORT = "0.25"  # of the seconds that a block or a race takes otherwise, in kernels of tests
 SAME = "text, parameters, helpers, packages, switches and machine"
-HELPERS = ["xla_helpers/**/*", "requirements*.txt", "pyproject.toml", "conftest.py"]
-HELPERS += ["tests/notebook_files.py", "tests/records.py", "tests/lighter/*"]  # of each kernel
+HELPERS = ["xla_helpers/**/*", "xla_decide/**/*", "requirements*.txt", "pyproject.toml"]
+HELPERS += ["conftest.py", "tests/notebook_files.py", "tests/records.py", "tests/lighter/*"]
 HELPERS += [".venv/set-up.stamp"]  # which says for which accelerator
 ALL_BUT_NOTEBOOKS = [*HELPERS, "*.*", "Makefile", "docs/**/*", "tests/**/*", "tools/**/*"]
 READ_NOTEBOOKS = {"test_browser", "test_notebooks", "test_overview", "test_pages", "test_project"}

@@ -119,7 +119,7 @@ def test_the_line_of_a_machine_is_that_of_its_measurements(tf):
     assert versions.keys() == {*cluster.SAME, "this project"}
 
 
-@pytest.mark.parametrize("name", ["xla_helpers/one.py", "xla_helpers/instruments/one.py"])
+@pytest.mark.parametrize("name", ["xla_helpers/one.py", "xla_decide/gpu/one.py"])
 def test_other_helpers_are_another_version_whatever_folder_they_lie_in(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     before, path = cluster.versions(), tmp_path / name

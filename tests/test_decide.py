@@ -13,7 +13,7 @@ import decision_file
 import jsonschema
 import pytest
 
-import xla_helpers as xh
+import xla_decide as xd
 
 ROOT = Path(__file__).parents[1]
 TOOL = runpy.run_path(str(ROOT / "tools/decide.py"))
@@ -28,15 +28,15 @@ def make():
 
 
 def cost(call, first=0.0, new=1):
-    return xh.Cost(call, 1.1 * call, 0.9 * call, first, 20, new, 0)
+    return xd.Cost(call, 1.1 * call, 0.9 * call, first, 20, new, 0)
 
 
 def decision(xla, processes=6, **facts):
     costs = {"graph": cost(2e-3), "XLA": xla} if xla else {}
     objections = {"XLA": "" if xla else "is refused: AsString"}
     given = {"objections": objections} | facts
-    found = xh.ProcessResult("a machine", {"float32[3]": 1.0}, costs, **given)
-    return xh.Decision((found,) * processes, 10_000, 1.05)
+    found = xd.ProcessResult("a machine", {"float32[3]": 1.0}, costs, **given)
+    return xd.Decision((found,) * processes, 10_000, 1.05)
 
 
 FAST, SLOW = cost(1e-3, first=0.5), cost(4e-3)
@@ -58,7 +58,7 @@ UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
         (decision(None), "No: keep the graph", "XLA is refused: AsString"),
         (decision(None, inconclusive="the graph runs XLA"), "No verdict", "The graph runs XLA"),
         (
-            decision(xh.Cost(1e-3, 1e-3, 1e-3, 0.1, 20, 10, 10)),
+            decision(xd.Cost(1e-3, 1e-3, 1e-3, 0.1, 20, 10, 10)),
             "It depends on your calls",
             "if new ones keep coming",
         ),
@@ -95,7 +95,7 @@ def test_the_reason_and_warnings_stand_on_the_first_screen():
         decision(FAST),
         decision(FAST, processes=1, **UNSURE),
         decision(None),
-        decision(xh.Cost(1e-3, 2e-3, 1e-4, 0.1, 20, 10, 10)),
+        decision(xd.Cost(1e-3, 2e-3, 1e-4, 0.1, 20, 10, 10)),
         decision(None, inconclusive="the graph runs XLA"),
     ],
 )
@@ -140,7 +140,7 @@ def test_help_tells_the_forms_of_an_example_and_the_codes(capsys):
 def test_a_decision_is_a_page_and_an_exit_code(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("decide_file", "compile_file"):  # once for both codes
-        monkeypatch.setattr(xh, name, functools.cache(getattr(xh, name)))
+        monkeypatch.setattr(xd, name, functools.cache(getattr(xd, name)))
     (tmp_path / "mine_for_a_test.py").write_text(MODEL)
     words = ["mine_for_a_test.py:make", "--runs", "1", "--calls", "1"]
     page = ROOT / "build/decide/mine_for_a_test-make.html"
@@ -177,13 +177,13 @@ def check_compiled(lines):
 
 def test_a_card_is_named_and_what_the_card_chooses_is_a_range(monkeypatch):
     def compiled(model, target):
-        launch = xh.Launch("exp", ("exp",), None, None, "kCustomKernel", chosen=True)
-        (card,) = (one for one in xh.targets().cards if one.name == target[0])
-        memory, less = xh.Memory(10**12, 0, 0, 0), xh.Memory(10**9, 10**9, 0, 10**9)
+        launch = xd.Launch("exp", ("exp",), None, None, "kCustomKernel", chosen=True)
+        (card,) = (one for one in xd.targets().cards if one.name == target[0])
+        memory, less = xd.Memory(10**12, 0, 0, 0), xd.Memory(10**9, 10**9, 0, 10**9)
         few, many = (launch,), (launch, replace(launch, inside="while"), launch)
-        return (xh.TargetProgram(card, few, many, memory, less, "XLA", 9, None),)
+        return (xd.TargetProgram(card, few, many, memory, less, "XLA", 9, None),)
 
-    monkeypatch.setattr(xh, "compile_file", compiled)
+    monkeypatch.setattr(xd, "compile_file", compiled)
     programs, why = TOOL["compiled_for"]("mine.py:make", ["B200"])
     page = TOOL["written"](decision(FAST), "mine.py:make", programs, why)
     assert "<td>B200</td>\n<td>1 to 2</td>\n" in page and "bytes moved" not in page
@@ -198,7 +198,7 @@ def test_a_gpu_can_be_asked_alone(tmp_path, monkeypatch, capsys):
         asked.append(target)
         raise ValueError("XLA does not take it")
 
-    monkeypatch.setattr(xh, "compile_file", compiled)
+    monkeypatch.setattr(xd, "compile_file", compiled)
     (tmp_path / "mine.py").write_text(MODEL)
     words = [f"{tmp_path}/mine.py:make", "--compile-only", "--target", "h200", "--target", "T4"]
     assert TOOL["main"](words) == 1 and asked == [["H200", "T4"]]
@@ -209,7 +209,7 @@ def test_why_nothing_was_compiled_stands_on_the_page(monkeypatch):
     def fails(model):
         raise ValueError("XLA does not take it")
 
-    monkeypatch.setattr(xh, "compile_file", fails)
+    monkeypatch.setattr(xd, "compile_file", fails)
     programs, why = TOOL["compiled_for"]("mine.py:make", None)
     assert "GPUs: XLA does not take it" in TOOL["written"](
         decision(FAST), "mine.py:make", programs, why

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import xla_decide as xd
 import xla_helpers as xh
 from tests.gallery import BROUGHT, GALLERY, Model
 
@@ -145,7 +146,7 @@ def assert_decided(tf, model, seconds):
     """A decision says nothing false, also one that had too little time."""
     (fn, args, kwargs), variables = build(tf, model)
     try:
-        decision = xh.decide(fn, [args], kwargs=kwargs, budget=seconds)
+        decision = xd.decide(fn, [args], kwargs=kwargs, budget=seconds)
     except ValueError:  # there is nothing to decide where the graph fails
         assert "graph" in xh.check(fn, args, kwargs).errors
         return
@@ -174,7 +175,7 @@ def test_every_model_is_decided_about(tf, model):
 def test_inputs_that_should_fail_are_told_of(tf):
     fn, bad, _ = NAMED["an_index_that_is_not_there"].build(tf)
     good = bad[0], np.int32([1, 2])
-    decision = xh.decide(fn, [good], invalid_inputs=[bad], budget=4)
+    decision = xd.decide(fn, [good], invalid_inputs=[bad], budget=4)
     [found] = decision.invalid_inputs
     assert list(found.errors) == ["eager", "graph"] and list(found.differing) == ["XLA"]
     assert any("Invalid input 1" in note for note in decision.notes)
@@ -184,7 +185,7 @@ def test_inputs_that_should_fail_are_told_of(tf):
 @pytest.mark.parametrize("bring", BROUGHT)
 def test_what_people_bring_is_raced_with_every_shape(tf, bring):
     (what, batches, options), variables = build(tf, Model("", bring, "same"))
-    decision = xh.decide(what, batches, budget=10, **options)
+    decision = xd.decide(what, batches, budget=10, **options)
     assert changed(variables) == []
     shapes = decision.findings[0].shapes
     assert len(shapes) == (2 if bring.__name__ == "two_inputs_of_varying_length" else 1)

@@ -15,6 +15,7 @@ import pytest
 from myst_parser.slugs import github_slugify
 from papermill import inspect_notebook
 
+import xla_decide as xd
 import xla_helpers as xh
 
 ROOT = Path(__file__).parents[1]
@@ -140,8 +141,10 @@ def test_the_line_in_sight_of_a_folded_cell_says_what_it_holds(path):
 @every_notebook
 def test_cells_use_public_names_alone(path):
     for cell in code_cells(path):
-        assert set(re.findall(r"\bxh\.([A-Za-z]\w*)", cell.source)) <= set(xh.__all__), cell.id
-        assert not re.search(r"from xla_helpers|import xla_helpers\.", cell.source), cell.id
+        for short, package in {"xh": xh, "xd": xd}.items():
+            used = set(re.findall(rf"\b{short}\.([A-Za-z]\w*)", cell.source))
+            assert used <= set(package.__all__), cell.id
+        assert not re.search(r"from xla_(helpers|decide)|import xla_\w+\.", cell.source), cell.id
 
 
 @every_notebook
@@ -255,9 +258,3 @@ def test_links_between_notebooks_lead_to_a_file_and_a_heading(path):
 def test_every_entry_of_the_table_is_of_a_notebook():
     names = tomllib.loads((ROOT / "tests/parameters.toml").read_text())
     assert names and names.keys() <= {path.stem for path in NOTEBOOKS}
-
-
-def test_each_function_is_used_by_a_notebook():
-    cells = [cell.source for path in NOTEBOOKS for cell in code_cells(path)]
-    used = set(re.findall(r"\bxh\.(\w+)", "\n".join(cells)))
-    assert used >= {*(name for name in xh.__all__ if name[0].islower()), "CompilationLog"}

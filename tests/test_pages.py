@@ -20,8 +20,9 @@ from myst_parser.slugs import github_slugify
 from overview import plain
 from races import LOOKS, LOSES, PAYS, SHORT, UNCLEAR, in_order, machines
 
+import xla_decide as xd
 import xla_helpers as xh
-from xla_helpers.instruments.manual import ROWS
+from xla_helpers.look.manual import ROWS
 from xla_helpers.results import Recorded, write
 
 ROOT = Path(__file__).parents[1]
@@ -143,7 +144,7 @@ def test_the_model_of_the_readme_can_be_decided_about(tf):
     names = {}
     exec(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0], names)
     model, examples = names["make"]()
-    found = xh.decide(model, examples, calls=1, budget=0.05)
+    found = xd.decide(model, examples, calls=1, budget=0.05)
     assert found.choice == "graph" and list(found.findings[0].shapes)  # a single call
 
 
@@ -222,8 +223,10 @@ def test_a_notebook_folds_what_came_out_and_names_its_folds(site):
 
 def test_the_reference_holds_every_public_name_and_lists_it(site):
     text = (site / "docs/reference.html").read_text()
-    assert set(re.findall(r'id="xla_helpers\.(\w+)"', text)) == set(xh.__all__)
-    assert set(re.findall(r'<td><p><a [^>]+#xla_helpers\.(\w+)"', text)) >= set(xh.__all__)
+    for package in (xh, xd):
+        name, names = package.__name__, set(package.__all__)
+        assert set(re.findall(rf'id="{name}\.(\w+)"', text)) == names
+        assert set(re.findall(rf'<td><p><a [^>]+#{name}\.(\w+)"', text)) >= names
 
 
 def report(folder, *places):

@@ -47,11 +47,10 @@ PLACEHOLDER = "OWNER/xla-tensorflow-notebooks"
 
 MODULES = {
     path: ast.parse(path.read_text(encoding="utf-8"))
-    for folder in ("xla_helpers", "tools")
+    for folder in ("xla_helpers", "xla_decide", "tools")
     for path in sorted((ROOT / folder).rglob("*.py"))
 }
 BLOCKS = ast.For, ast.While, ast.If, ast.With, ast.Try
-GROUND = "calls differences errors internals memory modes tables timing variables"
 
 
 def nesting(node, depth=0):
@@ -83,50 +82,6 @@ def test_functions_are_short_and_shallow_and_their_options_have_names():
         if isinstance(node, ast.FunctionDef) and (found := list(faults_of(node)))
     }
     assert faults == {}
-
-
-def module_of(path):
-    """Its name without the package's, such as ("instruments", "logs")."""
-    return path.relative_to(ROOT / "xla_helpers").with_suffix("").parts
-
-
-def imported_by(path):
-    """The modules of this package that a module imports, at its head or inside a function."""
-    found = set()
-    for node in ast.walk(MODULES[path]):
-        if isinstance(node, ast.ImportFrom) and node.level:
-            base = module_of(path)[: -node.level] + tuple((node.module or "").split("."))
-            base = tuple(filter(None, base))
-            found |= {base, *((*base, alias.name) for alias in node.names)}
-    return found & {module_of(other) for other in MODULES if "xla_helpers" in other.parts}
-
-
-IMPORTS = {
-    module_of(path): imported_by(path)
-    for path in MODULES
-    if "xla_helpers" in path.parts and path.stem != "__init__"
-}
-
-
-def test_the_house_has_seven_floors_at_most_and_no_circle():
-    """A module stands above all that it imports."""
-    floors: dict = {}
-    while len(floors) < len(IMPORTS):
-        ready = [x for x in IMPORTS if x not in floors and IMPORTS[x] <= floors.keys()]
-        assert ready, f"a circle among {sorted(IMPORTS.keys() - floors.keys())}"
-        floors |= {x: 1 + max((floors[y] for y in IMPORTS[x]), default=0) for x in ready}
-    assert max(floors.values()) <= 7, floors
-
-
-def test_instruments_stand_on_the_ground_and_nothing_stands_on_deciding():
-    ground = {(name,) for name in GROUND.split()}
-    for module, imports in IMPORTS.items():
-        if module[0] == "instruments":
-            assert {x for x in imports if x[0] != "instruments"} <= ground, module
-        if module in ground:
-            assert imports <= ground, module
-        if module[0] != "deciding":
-            assert not [x for x in imports if x[0] == "deciding"], module
 
 
 def test_each_file_names_its_subject():
@@ -214,20 +169,24 @@ def test_the_release_has_one_version_and_one_title():
 
 
 def test_the_wheel_holds_every_file_of_the_package_and_no_other(tmp_path):
-    shutil.copytree(ROOT / "xla_helpers", tmp_path / "xla_helpers")
+    packages = ["xla_helpers", "xla_decide"]
+    for package in packages:
+        shutil.copytree(ROOT / package, tmp_path / package)
     for name in ("pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, tmp_path)
     command = [sys.executable, "-m", "uv", "build", "--quiet", "--offline", "--wheel"]
     command += ["--no-build-isolation", "--python", sys.executable, "."]
     subprocess.run(command, cwd=tmp_path, check=True)
     names = zipfile.ZipFile(*tmp_path.glob("dist/*.whl")).namelist()
-    files = [path for path in ROOT.glob("xla_helpers/**/*") if path.is_file()]
+    paths = [path for package in packages for path in ROOT.glob(f"{package}/**/*")]
+    files = [path for path in paths if path.is_file()]
     there = {str(x.relative_to(ROOT)) for x in files if x.parent.name != "__pycache__"}
     assert {name for name in names if ".dist-info/" not in name} == there
     (wheel,) = tmp_path.glob("dist/*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "unpacked")
-    code = "import sys; sys.path.insert(0, 'unpacked'); import xla_helpers as xh; "
-    code += "print(xh.__file__, xh.check, xh.decide)"  # one of each folder
+    code = "import sys; sys.path.insert(0, 'unpacked'); "
+    code += "import xla_helpers as xh, xla_decide as xd; "
+    code += "print(xh.__file__, xh.compare, xh.check, xd.decide, xd.targets)"  # one of each folder
     command = [sys.executable, "-I", "-c", code]
     shown = subprocess.check_output(command, cwd=tmp_path, text=True)
     assert "unpacked" in shown.split()[0]

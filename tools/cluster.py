@@ -30,7 +30,7 @@ def identity():
 
 def versions():
     """What must be the same on all machines, by name."""
-    parts = [Path().glob(part) for part in ("notebooks/*.*", "tools/*.*", "xla_helpers/**/*.*")]
+    parts = [Path().glob(part) for part in ("notebooks/*.*", "tools/*.*", "xla_*/**/*.*")]
     every = (path for part in parts for path in part if path.is_file())
     files = sorted(path for path in every if path.parent.name != "__pycache__")
     code = hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:12]

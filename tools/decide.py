@@ -16,6 +16,7 @@ import jinja2
 from decision_file import in_json
 from markupsafe import Markup, escape
 
+import xla_decide as xd
 import xla_helpers as xh
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,7 +30,7 @@ PACKAGES = """packages of yours: .venv/bin/uv pip install ...; Keras 2: TF_USE_L
 
 def forms():
     """The forms of an example, from the docstring of `decide`."""
-    doc = inspect.getdoc(xh.decide)
+    doc = inspect.getdoc(xd.decide)
     (found,) = re.findall(r"(?s)Forms of an example:\n(.*?)\n\n", doc)
     return f"forms of an example call:\n{inspect.cleandoc(found)}"
 
@@ -47,7 +48,7 @@ def new_parser():
     top.add_argument("--tolerance", type=float, help="relative difference of results (0.0001)")
     same = "the calls to come are the examples, again and again; or new shapes keep coming"
     top.add_argument("--repeats", action=argparse.BooleanOptionalAction, help=same)
-    cards = [card.name for card in xh.targets().cards]
+    cards = [card.name for card in xd.targets().cards]
     compiled = "compile for this GPU, without one; may be repeated (T4, A100 and H100)"
     top.add_argument(
         "--target", action="append", choices=cards, type=str.upper, help=compiled, metavar="GPU"
@@ -81,7 +82,7 @@ def main(words):
         path.unlink(missing_ok=True)
     try:
         given = {name: value for name, value in options.items() if value is not None}
-        decision = xh.decide_file(model, **given)
+        decision = xd.decide_file(model, **given)
     except ValueError as error:
         print(f"decide: {error}", file=sys.stderr)
         return 1
@@ -98,7 +99,7 @@ def main(words):
 def compiled_for(model, target):
     """The programs for GPUs that are not there, and why there are none, or ""."""
     try:
-        return xh.compile_file(model, **({"target": target} if target else {})), ""
+        return xd.compile_file(model, **({"target": target} if target else {})), ""
     except ValueError as error:
         return (), f"Not compiled for GPUs: {error}"
 

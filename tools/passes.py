@@ -15,10 +15,10 @@ from importlib import metadata
 from pathlib import Path
 
 import xla_helpers as xh
+from xla_decide.gpu.stablehlo import as_compiled, stablehlo_of
+from xla_decide.gpu.target_programs import compiler_in, packages_folder, run_compiler
+from xla_decide.gpu.targets import target_named
 from xla_helpers.calls import Call
-from xla_helpers.instruments.stablehlo import as_compiled, stablehlo_of
-from xla_helpers.instruments.target_programs import compiler_in, packages_folder, run_compiler
-from xla_helpers.instruments.targets import target_named
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "docs" / "passes.json"

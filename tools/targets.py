@@ -4,6 +4,7 @@ import sys
 from datetime import date
 from pathlib import Path
 
+import xla_decide as xd
 import xla_helpers as xh
 
 xh.prepare_tensorflow()
@@ -130,7 +131,7 @@ def main():
     for name, make in PROGRAMS.items():
         fn, *args = make()
         options = {"partitions": 8} if make is shared else {}
-        programs = xh.compile_for(fn, args, target=CARDS, **options)
+        programs = xd.compile_for(fn, args, target=CARDS, **options)
         rows.append([name, f"{programs[0].traced:,}", *map(cell, programs)])
         print(*(program.title for program in programs), sep="\n", flush=True)
     lines = [["program", "operations", *CARDS], ["---", "---:", *["---"] * len(CARDS)], *rows]

@@ -1,7 +1,7 @@
-"""Measure, compare, compile and explain: the helpers of "XLA for TensorFlow, in notebooks".
+"""Measure, compare and explain: the helpers of "XLA for TensorFlow, in notebooks".
 
-In this folder lies the support module: timing, comparing, plotting, and results. Beside it stand
-`instruments`, which say what ran and what compiled, and `deciding`, a programme of its own.
+What a lesson needs: time, compare, plot, tabulate, record, teach, count compilations. One storey
+up, `look` says what a program holds, what ran in it, and what XLA refuses.
 
 The names are listed in `__init__.pyi`. A module is imported when a name of it is first used, so
 that `import xla_helpers` costs nothing and starts neither TensorFlow nor matplotlib.

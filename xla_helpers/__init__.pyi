@@ -3,7 +3,7 @@
 
 # Start
 from .startup import prepare_tensorflow
-from .instruments.machine import describe_machine
+from .machine import describe_machine
 from .memory import page_size
 from .teaching import find_checkpoint
 
@@ -13,19 +13,15 @@ from .claims import claim
 from .differences import max_difference
 
 # Explain
-from .instruments.checking import check
-from .instruments.compilations import CompilationLog
-from .instruments.logs import watch_compilations
-from .instruments.layers import layers_of
-from .instruments.profiles import profile
-from .instruments.programs import hlo_module, inspect_program
-from .instruments.target_programs import compile_for
-from .instruments.targets import targets
+from .look.checking import check
+from .look.compilations import CompilationLog
+from .logs import watch_compilations
+from .look.layers import layers_of
+from .look.profiles import profile
+from .look.programs import hlo_module, inspect_program
 
-# Run elsewhere, decide, keep
-from .deciding.in_memory import decide
-from .deciding.processes import compile_file, decide_file
-from .instruments.processes import run_in_process
+# Run elsewhere, keep
+from .processes import run_in_process
 from .results import read_results, record
 
 # Show
@@ -37,19 +33,14 @@ from .teaching import exercise, expect_error
 
 # Types of results
 from .comparisons import Comparison, ComparisonError
-from .deciding.costs import Cost, ProcessResult
-from .deciding.verdict import Decision
 from .differences import Difference
-from .instruments.outcomes import FirstCall
-from .instruments.checking import Check
-from .instruments.evidence import Evidence
-from .instruments.processes import ProcessError, Run
-from .instruments.profiles import Profile
-from .instruments.kernels import Kernel
-from .instruments.programs import Program
-from .instruments.launches import Launch
-from .instruments.target_programs import Memory, TargetProgram
-from .instruments.targets import Target, Targets
+from .outcomes import FirstCall
+from .look.checking import Check
+from .evidence import Evidence
+from .processes import ProcessError, Run
+from .look.profiles import Profile
+from .look.kernels import Kernel
+from .look.programs import Program
 from .ratios import Ratio
 from .results import Result
 from .timing import Measurement
@@ -59,32 +50,20 @@ __all__ = [
     "Comparison",
     "ComparisonError",
     "CompilationLog",
-    "Cost",
-    "Decision",
     "Difference",
     "Evidence",
     "FirstCall",
     "Kernel",
-    "Launch",
     "Measurement",
-    "Memory",
     "ProcessError",
-    "ProcessResult",
     "Profile",
     "Program",
     "Ratio",
     "Result",
     "Run",
-    "Target",
-    "TargetProgram",
-    "Targets",
     "check",
     "claim",
     "compare",
-    "compile_file",
-    "compile_for",
-    "decide",
-    "decide_file",
     "describe_machine",
     "exercise",
     "expect_error",
@@ -106,6 +85,5 @@ __all__ = [
     "record",
     "run_in_process",
     "table",
-    "targets",
     "watch_compilations",
 ]

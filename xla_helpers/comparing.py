@@ -12,7 +12,7 @@ from .calls import Call, by_label
 from .comparisons import Comparison, ComparisonError
 from .differences import TOLERANCE
 from .errors import check_number, headline
-from .instruments.first_calls import FirstCalls, first_calls
+from .first_calls import FirstCalls, first_calls
 from .ratios import median_ratio
 from .timing import (
     BLOCK_SECONDS,

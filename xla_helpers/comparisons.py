@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .differences import TOLERANCE, Difference, Sensitive
-from .instruments.evidence import Evidence
+from .evidence import Evidence
 from .modes import mode_of
 from .ratios import Ratio, median_ratio
 from .tables import Table, abbreviate, format_si

@@ -17,7 +17,7 @@ from platformdirs import user_data_path
 
 from .comparisons import Comparison
 from .differences import Difference
-from .instruments.machine import VERSIONS, machine_facts
+from .machine import VERSIONS, machine_facts
 from .ratios import ENOUGH, Ratio, median_ratio
 from .tables import abbreviate, printable, truncate
 

@@ -10,7 +10,7 @@ import tempfile
 from contextlib import suppress
 from functools import partial
 
-from .instruments.logs import log_path, log_to
+from .logs import log_path, log_to
 from .memory import pin_malloc
 
 

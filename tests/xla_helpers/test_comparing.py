@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+import xla_decide as xd
 import xla_helpers as xh
 from xla_helpers.variables import Snapshot
 
@@ -263,7 +264,7 @@ def test_a_model_that_is_not_built_keeps_what_it_has(tf, keep_log, way):
     looks = {
         "compare": lambda: xh.compare({"it": tf.function(model)}, (x,), **QUICK),
         "check": lambda: xh.check(model, (x,)),
-        "decide": lambda: xh.decide(model, [x], budget=0.1),
+        "decide": lambda: xd.decide(model, [x], budget=0.1),
     }
     if way == "decide":  # which builds it, and restores what was there
         looks[way]()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import xla_decide as xd
 import xla_helpers as xh
 
 BRIEF = {"rounds": 1, "budget": 0, "block": 1e-9, "strict": False}
@@ -140,7 +141,7 @@ def test_a_candidate_that_changes_too_little_or_too_much_is_no_choice(tf):
     step, args, variables = adam(tf, 1e-5)
     wrong = {f"XLA, {x}": planted(tf, step, variables, FAULTS[x]) for x in FAULTS}
     candidates = {x: tf.function(fn, jit_compile=True) for x, fn in wrong.items()}
-    decision = xh.decide(step, [args], candidates=candidates, budget=0.2)
+    decision = xd.decide(step, [args], candidates=candidates, budget=0.2)
     assert not decision.objections["XLA"] and not decision.not_compared
     assert all("differs from the graph" in decision.objections[x] for x in wrong)
 

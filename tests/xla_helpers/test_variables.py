@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import xla_decide as xd
 import xla_helpers as xh
 
 QUICK = {"rounds": 2, "budget": 0, "block": 1e-9, "strict": False}
@@ -61,7 +62,7 @@ LOOKS = {
     "check": lambda modes, x: xh.check(modes["step"], (x,)),
     "profile": lambda modes, x: xh.profile(modes["graph"], (x,)),
     "inspect_program": lambda modes, x: xh.inspect_program(modes["graph"], (x,)),
-    "decide": lambda modes, x: xh.decide(modes["step"], [(x,)], budget=0.1),
+    "decide": lambda modes, x: xd.decide(modes["step"], [(x,)], budget=0.1),
 }
 
 

@@ -1,0 +1,151 @@
+"""A process that studies a model in a file as its own process would run it, and writes lines."""
+
+import faulthandler
+import os
+import runpy
+import sys
+import traceback
+from pathlib import Path
+
+import msgspec
+
+from xla_helpers.errors import headline
+from xla_helpers.machine import describe_machine
+from xla_helpers.startup import prepare_tensorflow
+
+from .elsewhere import compile_example
+from .findings import result_of
+from .numbers import stand_in
+from .plan import Plan
+from .stages import ALIKE, CALL_SECONDS, COMPILE, FIRST, RACING
+from .study import compare_alike, examine
+
+FRAMES = 3  # of the reader's own code, in the words of an error
+
+
+class Unfit(ValueError):
+    """A file that cannot be judged, and why, in a sentence."""
+
+
+class _Switches:
+    """Sets TensorFlow's switches again when it is imported, whatever a file did to them."""
+
+    def __init__(self):
+        names = "TF_CPP_VMODULE", "TF_CPP_MIN_LOG_LEVEL"
+        self._switches = {name: os.environ[name] for name in names}
+
+    def find_spec(self, name, path=None, target=None):
+        """Called by Python before it looks for a module; finds none itself."""
+        if name == "tensorflow":
+            os.environ.update(self._switches)
+
+
+def study_in_child(file: str, name: str, options: str, log: str, asked: str = FIRST) -> None:
+    """Study a model in a file, and write what begins and what is found as lines of JSON.
+
+    Args:
+        file: Path of the file.
+        name: Its function without arguments.
+        options: Options of `decide` in JSON, in place of the file's; of `COMPILE`, `target`.
+        log: Path of the lines.
+        asked: `STUDY`, `FIRST`, `ALIKE` or `COMPILE`.
+    """
+
+    def say(**what):
+        with open(log, "ab") as lines:
+            lines.write(msgspec.json.encode(what) + b"\n")
+
+    def on_stage(stage, study=None):
+        if stage == RACING:  # of what has run before
+            faulthandler.cancel_dump_traceback_later()
+        else:
+            faulthandler.dump_traceback_later(CALL_SECONDS, exit=True)
+        say(stage=stage, **({"finding": result_of(study)} if study else {}))
+
+    prepare_tensorflow()
+    sys.meta_path.insert(0, _Switches())
+    try:
+        drawn = stand_in() if asked == ALIKE else None
+        fn, batches, more = _made(file, name)
+        asked_for = more | msgspec.json.decode(options)
+        target = asked_for.pop("target") if asked == COMPILE else []
+        plan = Plan.of(asked_for)
+        said = {"calls": plan.calls, "min_speedup": plan.min_speedup, "repeats": plan.repeats}
+        say(machine=describe_machine(), plan=said)
+        if asked == COMPILE:
+            say(stage=COMPILE)
+            say(programs=compile_example(fn, batches, plan, target))
+        elif asked == ALIKE:
+            say(alike=compare_alike(fn, batches, plan, drawn, on_stage))
+        else:
+            examine(fn, batches, plan, on_stage=on_stage, is_first=asked == FIRST)
+    except Unfit as error:
+        say(error=str(error))
+    except SystemExit as error:
+        say(error=f"the model ends the process itself (SystemExit: {error})")
+    except Exception as error:  # whatever a reader's code raises
+        say(error=_in_words(error, file))
+    faulthandler.cancel_dump_traceback_later()
+
+
+def _made(file, name):
+    """What the function in the file returns: the model, the example calls, and options."""
+    sys.argv = [file]
+    sys.path.insert(0, str(Path(file).parent))  # so that the file can import its neighbours
+    try:
+        names = runpy.run_path(file)
+        if name not in names:
+            mine = [x for x, value in names.items() if callable(value) and x[0] != "_"]
+            raise Unfit(f"there is no `{name}` in {Path(file).name}; it has {', '.join(mine)}")
+        made = names[name]()
+    except SystemExit as error:
+        raise Unfit(
+            f"{Path(file).name} ends the process itself (SystemExit: {error}), perhaps because it "
+            "reads command-line arguments: it is given none"
+        ) from error
+    except ModuleNotFoundError as error:
+        package, mine = (error.name or "").partition(".")[0], Path(file)
+        if package == mine.stem:
+            raise Unfit(f"{mine.name} has the name of a package: give it another one") from error
+        raise Unfit(
+            f"{mine.name} needs {package}: install it beside the lock, with "
+            f".venv/bin/uv pip install {package}"
+        ) from error
+    _refuse_other_worlds(file)
+    if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 3:
+        raise Unfit(
+            f"`{name}` must return (model, example calls) or (model, example calls, options), not "
+            f"{_kind(made)}"
+        )
+    fn, batches, *more = made
+    return fn, batches, dict(*more)
+
+
+def _kind(made):
+    if isinstance(made, (tuple, list)):
+        return f"{len(made)} things"
+    return f"a {type(made).__name__}: are the example calls missing?"
+
+
+def _refuse_other_worlds(file):
+    """Raise where the file has left what can be judged: TensorFlow 2, and Keras on it."""
+    name = Path(file).name
+    keras = sys.modules.get("keras")
+    backend = keras.config.backend() if hasattr(keras, "config") else "tensorflow"
+    if backend != "tensorflow":
+        raise Unfit(f"{name} runs Keras on {backend}: TensorFlow's graphs are judged here")
+    if (tf := sys.modules.get("tensorflow")) and not tf.executing_eagerly():
+        raise Unfit(
+            f"{name} switches TensorFlow 2 off (disable_v2_behavior, or disable_eager_execution): "
+            "functions are judged here, not sessions"
+        )
+
+
+def _in_words(error, file):
+    """An error in a line, with the last lines of the reader's own code that led to it."""
+    said = headline(error, 1000).removeprefix("ValueError: ")
+    frames, cause = list[str](), error.__cause__ or error
+    for frame in traceback.extract_tb(cause.__traceback__):
+        if Path(frame.filename).parent == Path(file).parent:
+            frames.append(f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}")
+    return f"{said} ({'; '.join(frames[-FRAMES:])})" if frames else said

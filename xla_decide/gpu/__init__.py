@@ -1,0 +1,1 @@
+"""Programs for GPUs that are not there: what XLA makes of a model for each of them."""

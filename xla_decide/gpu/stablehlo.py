@@ -1,0 +1,119 @@
+"""A function in StableHLO, the language in which programs travel between compilers."""
+
+import re
+from dataclasses import dataclass
+
+from xla_helpers import internals
+from xla_helpers.calls import Call
+from xla_helpers.errors import UNSUPPORTED, headline
+from xla_helpers.look.operations import unsupported_in
+from xla_helpers.modes import modes_of
+
+MAIN = re.compile(r"func\.func (?:public )?@main\((.*)\) -> (.*) \{$", re.MULTILINE)
+TENSOR = re.compile(r"tensor<((?:\d+x)*)(\w+(?:<\w+>)?)(,[^>]*)?>")
+SPLIT = re.compile(r'mhlo\.sharding = "\{devices=\[([\d,]+)\]')
+DONATED = re.compile(r"parameter_number = (\d+)")
+COPY = re.compile(r"mhlo\.copy (%\w+) :")  # of an assignment: other XLAs do not know it
+PLACES = re.compile(r"(?m)^#loc.*\n| loc\((?:[^()]|\([^()]*\))*\)")  # lines of Python, by machine
+
+
+@dataclass(frozen=True)
+class Array:
+    """An argument or a result of a program.
+
+    Attributes:
+        shape: Its shape.
+        dtype: StableHLO's name of its type, such as "f32".
+        parts: Into how many parts each dimension is split among devices; () where it is not.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    parts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Module:
+    """A program in StableHLO.
+
+    Attributes:
+        text: The program.
+        arguments: What it takes: those of the function, then the variables that it uses.
+        results: What it gives: those of the function, then the variables that it assigns.
+        donated: The indices of the arguments whose memory results may take over.
+    """
+
+    text: str
+    arguments: tuple[Array, ...]
+    results: tuple[Array, ...]
+    donated: tuple[int, ...]
+
+
+def as_compiled(call: Call) -> Call:
+    """The call of a function that has ``jit_compile=True``, with tensors and all defaults."""
+    call = _of_specs_alone(call.with_tensors())
+    if not call.is_compiled:
+        compiled = modes_of(call.python, **internals.options_of(call.fn))["XLA"]
+        call = Call(compiled, call.args, call.kwargs)
+    return call.with_defaults()
+
+
+def _of_specs_alone(call):
+    """The call with every `tf.TensorSpec` as an argument of its own, and all else in its function.
+
+    TensorFlow gives the program of a call that has tensors alone, or specs alone.
+    """
+    import tensorflow as tf
+
+    given = call.args, call.kwargs
+    leaves = tf.nest.flatten(given)
+    specs = [leaf for leaf in leaves if isinstance(leaf, tf.TensorSpec)]
+    if not specs:
+        return call
+
+    def of_specs(*tensors):
+        left = iter(tensors)
+        filled = [next(left) if isinstance(x, tf.TensorSpec) else x for x in leaves]
+        args, kwargs = tf.nest.pack_sequence_as(given, filled)
+        return call.python(*args, **kwargs)
+
+    of_specs.__name__ = call.name
+    return Call(of_specs, specs)
+
+
+def stablehlo_of(call: Call) -> Module:
+    """The program of a call in StableHLO, with variables as arguments; nothing is run.
+
+    Text comes from TensorFlow for its own processor: it is the same for a GPU, for which it can be
+    had only without variables.
+
+    Args:
+        call: What `as_compiled` gives.
+
+    Raises:
+        ValueError: For what XLA refuses, and for shapes that are known only while it runs.
+    """
+    try:
+        stages = call.fn.experimental_get_compiler_ir(*call.args, **call.kwargs)
+        text = stages(stage="stablehlo", platform_name="CPU")
+    except Exception as error:
+        if isinstance(error, TypeError) and not UNSUPPORTED.search(str(error)):
+            raise
+        refused = [f"{one}: {one.fix}" for one in unsupported_in([], error, {})]
+        why = "; ".join(refused) or headline(error).partition(": ")[2]
+        raise ValueError(f"XLA does not take `{call.name}`: {why}") from error
+    text = PLACES.sub("", COPY.sub(r"stablehlo.convert \1 :", text))
+    found = MAIN.search(text)
+    if found is None or "tensor<?" in text:
+        raise ValueError(f"`{call.name}` has shapes that are known only while it runs")
+    arguments = map(_array, re.split(r", (?=%arg\d)", found[1]) if found[1] else ())
+    results = (_array(one[0]) for one in TENSOR.finditer(found[2]))
+    donated = map(int, DONATED.findall(text))
+    return Module(text, tuple(arguments), tuple(results), tuple(donated))
+
+
+def _array(text):
+    dimensions, dtype, _ = TENSOR.search(text).groups()
+    split = SPLIT.search(text)
+    shape = tuple(map(int, dimensions.split("x")[:-1]))
+    return Array(shape, dtype, tuple(map(int, split[1].split(","))) if split else ())

@@ -1,0 +1,272 @@
+"""The race: passes over the example calls in their order, the candidates in turn."""
+
+import gc
+import math
+import random
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from xla_helpers.calls import Call
+from xla_helpers.errors import headline
+from xla_helpers.evidence import Evidence
+from xla_helpers.memory import page_fault_seconds, page_faults
+from xla_helpers.ratios import Ratio, median_ratio
+from xla_helpers.tables import Table, format_si, pluralize
+from xla_helpers.timing import BLOCK_SECONDS, effort, needs_waiting, wait_for_device
+from xla_helpers.variables import Snapshot
+
+from .stream import Stream
+
+PASSES = 8  # that are timed, at least, where the budget allows it
+FEWEST, LONGEST = 3, 40.0  # of calls that take seconds: passes, unless those take longer than that
+MARGIN = 1.5  # beyond what so few passes showed
+CONTROL = "graph, again"
+RESAMPLES = 400  # of passes and examples, for an interval
+APART = 2.0  # calls of one shape whose times are so many times apart are told
+
+
+@dataclass(frozen=True, repr=False)
+class Passes(Table):
+    """Seconds of each call, in each pass over the examples.
+
+    Attributes:
+        seconds: Label to an array with a row for each pass and a column for each example.
+        shapes: The shape of each example.
+        weights: How often each example stands for a call; all together once.
+        is_sample: Whether the examples are a sample of more, so that others could have been drawn.
+        control: The graph's seconds once more, from the same passes.
+        failures: Label to why a candidate left.
+        faults: Label to page faults of a call; 0 where none are counted.
+        evidence: Label to what a call ran.
+    """
+
+    seconds: Mapping[str, np.ndarray]
+    shapes: tuple[str, ...]
+    weights: tuple[float, ...]
+    is_sample: bool = False
+    control: np.ndarray | None = None
+    failures: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, float] = field(default_factory=dict)
+    evidence: Mapping[str, Evidence] = field(default_factory=dict)
+
+    def call(self, label: str) -> float:
+        """Seconds of a call of the stream: of each example the median, weighted."""
+        return float(np.median(self.seconds[label], axis=0) @ self.weights)
+
+    def usual(self, label: str, shape: str) -> float:
+        """Seconds of a call of this shape, or of any where none was timed."""
+        columns = [i for i, other in enumerate(self.shapes) if other == shape]
+        if not columns:
+            return self.call(label)
+        return float(np.median(self.seconds[label][:, columns]))
+
+    def ratio(self, label: str) -> Ratio:
+        """How many times faster than the graph a candidate is, over a pass.
+
+        The interval is that of the median over passes, and, where the examples are a sample, of
+        other passes over other examples, too (bootstrap: Efron and Tibshirani, 1993). Fewer than
+        six passes, of calls that take seconds, give no such interval: it reaches `MARGIN` times
+        beyond the lowest and the highest.
+        """
+        ratios = self._ratios(self.seconds["graph"], self.seconds[label])
+        found = median_ratio(ratios)
+        if not found.has_interval:
+            low, high = float(min(ratios)) / MARGIN, float(max(ratios)) * MARGIN
+            found = replace(found, low=low, high=high)
+        elif self.is_sample:
+            low, high = np.percentile(list(self._resampled(label)), [2.5, 97.5]).tolist()
+            found = replace(found, low=min(low, found.low), high=max(high, found.high))
+        return replace(found, noise=self.noise)
+
+    @property
+    def noise(self) -> float:
+        """How many times faster than itself the graph seemed."""
+        if self.control is None:
+            return 1.0
+        return float(np.median(self._ratios(self.seconds["graph"], self.control)))
+
+    def _ratios(self, slow, fast):
+        return (slow @ self.weights) / (fast @ self.weights)
+
+    def _resampled(self, label):
+        draws, (passes, examples) = np.random.default_rng(0), self.seconds[label].shape
+        slow, fast, weights = self.seconds["graph"], self.seconds[label], np.array(self.weights)
+        for _ in range(RESAMPLES):
+            row, column = (draws.integers(size, size=size) for size in (passes, examples))
+            chosen = np.ix_(row, column)
+            ours, theirs = (x[chosen] @ weights[column] for x in (slow, fast))
+            yield float(ours.sum() / theirs.sum())
+
+    def apart(self, label: str) -> dict[str, float]:
+        """Shape to how many times as long its slowest call takes as its fastest, if `APART`."""
+        usual, found = np.median(self.seconds[label], axis=0), {}
+        for shape in dict.fromkeys(self.shapes):
+            calls = [t for t, other in zip(usual, self.shapes, strict=True) if other == shape]
+            if max(calls) >= APART * min(calls):
+                found[shape] = max(calls) / min(calls)
+        return found
+
+    def fault_share(self, label: str) -> float:
+        """The share of a call's time that its page faults take, by their measured price."""
+        return min(1.0, self.faults.get(label, 0.0) * page_fault_seconds() / self.call(label))
+
+    @property
+    def as_labelled(self) -> bool:
+        """Whether every row whose label begins with a mode, as "XLA, padded" does, ran in it."""
+        return all(self.evidence.get(x, Evidence()).is_as_labelled(x) for x in self.seconds)
+
+    def _ran(self, label):
+        return str(self.evidence.get(label, Evidence())) or "not recorded"
+
+    def _parts(self):
+        rows = [
+            [x, self._ran(x), format_si(self.call(x), "s"), "" if x == "graph" else self.ratio(x)]
+            for x in self.seconds
+        ]
+        counted = len(next(iter(self.seconds.values()), ()))
+        examples = pluralize(len(self.shapes), "example call")
+        title = f"{pluralize(counted, 'pass')} over {examples}."
+        left = [f"{label} was not timed to the end: {why}." for label, why in self.failures.items()]
+        return title, ["", "ran", "a call", "against the graph"], rows, *left
+
+
+def race_passes(
+    stream: Stream, calls: Mapping[str, Sequence[Call]], snapshot: Snapshot, budget: float,
+    clock=time.perf_counter
+) -> Passes:  # fmt: skip
+    """Time passes over the sample of a stream; in each, the candidates in an order drawn anew.
+
+    The first pass is not timed, unless it takes all the seconds that there are. Where eight would
+    take longer than them, every k-th example is left. Variables have their values again before each
+    pass, so a candidate that moves them moves them through a pass as it would in life.
+
+    Args:
+        stream: Its sample is what is called.
+        calls: Label to a call for each example of the sample; "graph" is run twice, as a control.
+        snapshot: The variables, with the values from which each pass begins.
+        budget: Seconds, about.
+        clock: Gives seconds.
+
+    Returns:
+        The `Passes`. Of a candidate that raises it says why.
+    """
+    lanes = _Lanes(calls, snapshot, clock)
+    budget *= effort()
+    try:
+        with _no_garbage_collection():
+            start = clock()
+            took = lanes.timed_pass()
+            if budget / PASSES < took < budget / 2:  # the first one is slow: look again
+                took = lanes.timed_pass()
+            if took < budget:
+                every = max(1, math.ceil(took * PASSES / budget))
+                stream = stream.thinned(every)
+                lanes.forget(every)
+            while not lanes.are_enough(stream, clock() - start, budget):
+                lanes.run_pass()
+    finally:
+        snapshot.restore()
+    return lanes.result(stream)
+
+
+@contextmanager
+def _no_garbage_collection() -> Iterator[None]:
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+class _Lanes:
+    """The candidates, each with its calls, and the seconds that they took until now."""
+
+    def __init__(self, calls, snapshot, clock):
+        self._calls = {label: [call.bound for call in mine] for label, mine in calls.items()}
+        self._snapshot, self._clock, self._wait = snapshot, clock, needs_waiting()
+        self._seconds: dict[str, list] = {label: [] for label in (*calls, CONTROL)}
+        self._faults: dict[str, list] = {label: [] for label in (*calls, CONTROL)}
+        self._shuffle = random.Random(0).shuffle  # always the same orders
+        self._repeats, self.failures = 1, dict[str, str]()
+
+    @property
+    def passes(self):
+        """How many were timed."""
+        return len(self._seconds["graph"])
+
+    def timed_pass(self):
+        """The seconds of a pass."""
+        start = self._clock()
+        self.run_pass()
+        return self._clock() - start
+
+    def run_pass(self):
+        """Run each lane once; a candidate that raises leaves, and the graph ends it all."""
+        labels = list(self._seconds)
+        self._shuffle(labels)
+        for label in labels:
+            self._snapshot.restore()
+            try:
+                before = page_faults() or 0
+                self._seconds[label].append(self._timed(self._calls[_function_of(label)]))
+                made = self._repeats * len(self._calls["graph"])
+                self._faults[label].append(((page_faults() or 0) - before) / made)
+            except Exception as error:  # whatever a reader's function raises
+                if _function_of(label) == "graph":
+                    raise
+                self.failures[label] = headline(error)
+                del self._seconds[label]
+
+    def _timed(self, calls):
+        seconds = np.zeros(len(calls))
+        for _ in range(self._repeats):
+            for place, call in enumerate(calls):
+                start = self._clock()
+                call()
+                if self._wait:
+                    wait_for_device()
+                seconds[place] += self._clock() - start
+        return seconds / self._repeats
+
+    def forget(self, every):
+        """Begin anew, with every k-th example, and so often that a pass is long enough to time."""
+        shortest = min(float(np.sum(mine[-1][::every])) for mine in self._seconds.values() if mine)
+        self._repeats = max(1, math.ceil(BLOCK_SECONDS * effort() / max(shortest, 1e-9)))
+        self._calls = {label: mine[::every] for label, mine in self._calls.items()}
+        for kept in (*self._seconds.values(), *self._faults.values()):
+            kept.clear()
+
+    def are_enough(self, stream, seconds, budget):
+        """Whether there are enough passes, or the time for more is over.
+
+        An interval is looked at for its width alone, never for its side.
+        """
+        if self.passes < PASSES:
+            return (self.passes >= FEWEST and seconds > 2 * budget) or seconds > LONGEST
+        found = self.result(stream)
+        return seconds > budget or all(
+            found.ratio(label).is_narrow for label in found.seconds if label != "graph"
+        )
+
+    def result(self, stream):
+        """What was timed until now."""
+        seconds = {label: np.array(mine) for label, mine in self._seconds.items()}
+        return Passes(
+            control=seconds.pop(CONTROL),
+            seconds=seconds,
+            shapes=tuple(example.shape for example in stream.sample),
+            weights=tuple(stream.weights),
+            is_sample=stream.is_sample and len(stream.sample) > 1,
+            failures=dict(self.failures),
+            faults={label: float(np.median(self._faults[label])) for label in seconds},
+        )
+
+
+def _function_of(label):
+    return "graph" if label == CONTROL else label

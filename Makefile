@@ -97,10 +97,11 @@ workshop: set-up ## write learner copies and slides into build/workshop, once
 bench: set-up ## race what is known beforehand, for docs/bench.md (ten minutes, alone)
 	$(BIN)/python -m pytest -m bench --capture=no tests/test_bench.py
 
-lint: set-up ## check the style of code and notebooks, and the helpers' types
+lint: set-up ## check style, types, and who imports whom
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/python -m mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 	for folder in xla_helpers xla_decide tools tests; do \
 	  echo "$$(find $$folder -name '*.py' | xargs cat | wc -l) lines in $$folder"; done
 

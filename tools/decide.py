@@ -87,13 +87,17 @@ def main(words):
         print(f"decide: {error}", file=sys.stderr)
         return 1
     programs, why = compiled_for(model, target)
+    keep(page, f"{Path(file).name}:{function}", decision, programs, why)
+    print(decision.verdict, in_lines(programs, why), f"open {page.relative_to(ROOT)}", sep="\n")
+    return code_of(decision, expect)
+
+
+def keep(page, name, decision, programs, why):
+    """Write the page, and the same as JSON beside it."""
     page.parent.mkdir(parents=True, exist_ok=True)
-    name = f"{Path(file).name}:{function}"
     page.write_text(written(decision, name, programs, why), encoding="utf-8")
     as_json = in_json(decision, name, answer(decision)[0], programs, why)
     page.with_suffix(".json").write_bytes(as_json)
-    print(decision.verdict, in_lines(programs, why), f"open {page.relative_to(ROOT)}", sep="\n")
-    return code_of(decision, expect)
 
 
 def compiled_for(model, target):

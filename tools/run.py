@@ -45,17 +45,23 @@ COLOUR = re.compile(r"\x1b\[[\d;]*m")
 FAILED_LINE = re.compile(r"^-+> *\d+ +(.+)$", re.MULTILINE)  # the arrow of IPython's tracebacks
 
 
-def main(words):
-    """Run what the words name, those in WORDS first. Returns: the exit code, 1 for a failure.
-
-    Words that make no sense end it with 2, before anything runs.
-    """
+def new_parser():
+    """The parser of the words."""
     top = argparse.ArgumentParser(prog="run", description=__doc__)
     top.add_argument("notebooks", nargs="*", help="numbers or names; default: all")
     top.add_argument("-p", nargs=2, action="append", default=[], metavar=("NAME", "VALUE"))
     top.add_argument("--in-place", action="store_true", help="write the committed outputs")
     top.add_argument("--runs", type=int, default=1, help="processes that each result is to hold")
     top.add_argument("--only-runs", action="store_true", help="the chains alone, and no outputs")
+    return top
+
+
+def main(words):
+    """Run what the words name, those in WORDS first. Returns: the exit code, 1 for a failure.
+
+    Words that make no sense end it with 2, before anything runs.
+    """
+    top = new_parser()
     try:
         options = top.parse_args([*shlex.split(os.environ.get("WORDS", "")), *words])
     except ValueError as error:  # a quotation that does not end
@@ -152,14 +158,10 @@ def run(path, values, target, busy):
             nbformat.write(chain_of(path), beside)
         if path != REPORT:
             os.environ["XLA_RESULTS"] = recorded.name
-        os.environ["XLA_CLAIMS"] = str(Path(recorded.name, "claims.jsonl"))
-        try:
-            source = path if target else beside
-            done = papermill.execute_notebook(source, beside, values, cwd=path.parent, **PAPERMILL)
-            nbformat.write(tidy(done), beside)
-            failure = undecided(os.environ["XLA_CLAIMS"]) if target == path else ""
-        except papermill.PapermillExecutionError as error:
-            failure = f"cell {error.exec_count}: {error.ename}: {message_of(error)}"
+        os.environ["XLA_CLAIMS"] = claims = str(Path(recorded.name, "claims.jsonl"))
+        failure = execute(path if target else beside, beside, values, path.parent)
+        if target == path:
+            failure = failure or undecided(claims)
         if target and (target != path or not failure):
             put(beside, target)
         if not failure:
@@ -174,6 +176,16 @@ def run(path, values, target, busy):
         os.environ.pop("XLA_CLAIMS", None)
         recorded.cleanup()
         beside.unlink(missing_ok=True)
+
+
+def execute(source, made, values, folder):
+    """Execute a notebook in a folder, into a file. Returns: the cell that failed, or ""."""
+    try:
+        done = papermill.execute_notebook(source, made, values, cwd=folder, **PAPERMILL)
+    except papermill.PapermillExecutionError as error:
+        return f"cell {error.exec_count}: {error.ename}: {message_of(error)}"
+    nbformat.write(tidy(done), made)
+    return ""
 
 
 def undecided(notes):

@@ -13,11 +13,11 @@ from xla_helpers.errors import headline
 from xla_helpers.machine import describe_machine
 from xla_helpers.startup import prepare_tensorflow
 
-from .elsewhere import compile_example
 from .findings import result_of
-from .numbers import stand_in
+from .on_cards import compile_example
 from .plan import Plan
-from .stages import ALIKE, CALL_SECONDS, COMPILE, FIRST, RACING
+from .protocol import ALIKE, CALL_SECONDS, COMPILE, FIRST, RACING
+from .random_numbers import stand_in
 from .study import compare_alike, examine
 
 FRAMES = 3  # of the reader's own code, in the words of an error
@@ -65,20 +65,7 @@ def study_in_child(file: str, name: str, options: str, log: str, asked: str = FI
     prepare_tensorflow()
     sys.meta_path.insert(0, _Switches())
     try:
-        drawn = stand_in() if asked == ALIKE else None
-        fn, batches, more = _made(file, name)
-        asked_for = more | msgspec.json.decode(options)
-        target = asked_for.pop("target") if asked == COMPILE else []
-        plan = Plan.of(asked_for)
-        said = {"calls": plan.calls, "min_speedup": plan.min_speedup, "repeats": plan.repeats}
-        say(machine=describe_machine(), plan=said)
-        if asked == COMPILE:
-            say(stage=COMPILE)
-            say(programs=compile_example(fn, batches, plan, target))
-        elif asked == ALIKE:
-            say(alike=compare_alike(fn, batches, plan, drawn, on_stage))
-        else:
-            examine(fn, batches, plan, on_stage=on_stage, is_first=asked == FIRST)
+        _answer(file, name, msgspec.json.decode(options), asked, say=say, on_stage=on_stage)
     except Unfit as error:
         say(error=str(error))
     except SystemExit as error:
@@ -86,6 +73,24 @@ def study_in_child(file: str, name: str, options: str, log: str, asked: str = FI
     except Exception as error:  # whatever a reader's code raises
         say(error=_in_words(error, file))
     faulthandler.cancel_dump_traceback_later()
+
+
+def _answer(file, name, options, asked, *, say, on_stage):
+    """Do what is asked of the process, and say what was found."""
+    drawn = stand_in() if asked == ALIKE else None
+    fn, batches, more = _made(file, name)
+    asked_for = more | options
+    target = asked_for.pop("target") if asked == COMPILE else []
+    plan = Plan.of(asked_for)
+    said = {"calls": plan.calls, "min_speedup": plan.min_speedup, "repeats": plan.repeats}
+    say(machine=describe_machine(), plan=said)
+    if asked == COMPILE:
+        say(stage=COMPILE)
+        say(programs=compile_example(fn, batches, plan, target))
+    elif asked == ALIKE:
+        say(alike=compare_alike(fn, batches, plan, drawn, on_stage))
+    else:
+        examine(fn, batches, plan, on_stage=on_stage, is_first=asked == FIRST)
 
 
 def _made(file, name):

@@ -92,6 +92,19 @@ def _warnings(study) -> Iterator[str]:
 
 
 def _notes(study) -> Iterator[str]:
+    yield from _notes_on_the_model(study)
+    yield from _notes_on_the_stream(study)
+    if study.passes:
+        yield from _notes_on_passes(study)
+    for name, words in NOTES.items():
+        told = dict.fromkeys(x for found in study.checks.values() for x in getattr(found, name))
+        if told:
+            yield f"{words}: {abbreviate(told)}."
+    yield from dict.fromkeys(found.see for found in study.checks.values() if found.see)
+    yield from _notes_on_invalid_inputs(study)
+
+
+def _notes_on_the_model(study):
     if study.was_eager:
         yield "`tf.config.run_functions_eagerly(True)` was switched off: nothing would be a graph."
     if study.was_built:
@@ -103,6 +116,9 @@ def _notes(study) -> Iterator[str]:
         yield f"Eager mode is no witness: {study.eager.error}."
     elif study.eager and study.eager.error:
         yield f"Eager mode fails: {headline(study.eager.error)}."
+
+
+def _notes_on_the_stream(study):
     if not study.stream.is_whole:
         yield f"The shapes are those of the first {study.stream.examples:,} examples."
     called = {example.shape for example in study.stream.sample}
@@ -112,14 +128,6 @@ def _notes(study) -> Iterator[str]:
     if left := called - study.first.keys():
         both = f"{len(study.first)} of {len(left) + len(study.first)}"
         yield f"Results were compared with {both} shapes."
-    if study.passes:
-        yield from _notes_on_passes(study)
-    for name, words in NOTES.items():
-        told = dict.fromkeys(x for found in study.checks.values() for x in getattr(found, name))
-        if told:
-            yield f"{words}: {abbreviate(told)}."
-    yield from dict.fromkeys(found.see for found in study.checks.values() if found.see)
-    yield from _notes_on_invalid_inputs(study)
 
 
 def _notes_on_passes(study):

@@ -1,49 +1,23 @@
 """Does XLA pay for a model in a file? Asked in fresh processes, one after the other."""
 
-import json
-import re
-import tempfile
-import threading
 import time
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from xla_helpers.errors import check_number, headline
-from xla_helpers.processes import ProcessError, run_in_process
+from xla_helpers.errors import check_number
 from xla_helpers.ratios import ENOUGH
 from xla_helpers.tables import abbreviate
 
+from .ask_child import ask
 from .costs import ProcessResult
-from .elsewhere import CARDS
 from .gpu.target_programs import TargetProgram
-from .stages import (
-    ALIKE,
-    CALL_SECONDS,
-    COMPILE,
-    DRAWING,
-    END,
-    FIRST,
-    PROCESS_SECONDS,
-    RACING,
-    STARTING,
-    STUDY,
-)
+from .on_cards import CARDS
+from .protocol import ALIKE, COMPILE, FIRST, STUDY
 from .verdict import Decision
 
-CHILD = """
-import sys
-from xla_decide.child import study_in_child
-study_in_child(*sys.argv[1:])
-"""
-NO_CHOICE = STARTING, DRAWING, "graph"  # what ends there leaves nothing to choose
-# How `faulthandler` begins, perhaps behind a progress bar that ends no line.
-LATE = re.compile(r"Timeout \(\d+:\d\d:\d\d(\.\d+)?\)!\n")
-ANSWERS = {ALIKE: "alike", COMPILE: "programs"}  # what is said in place of a finding
-TOLD_SECONDS = 10.0  # between two lines of progress
 DRAWN = "random numbers are drawn"  # begins why results were not compared
 
 
@@ -76,7 +50,7 @@ def decide_file(model: str, *, runs: int = ENOUGH, **options) -> Decision:
     findings, said = list[ProcessResult](), dict[str, Any]()
     for number in range(1, runs + 1):
         start, who = time.perf_counter(), f"process {number} of {runs}"
-        said = _in_child(file, name, options, who, FIRST if number == 1 else STUDY)
+        said = ask(file, name, options, who, FIRST if number == 1 else STUDY)
         found = said["finding"]
         print(f"{who}: {time.perf_counter() - start:.0f} s, {_gain_in(found)}", flush=True)
         findings.append(found)
@@ -114,7 +88,7 @@ def compile_file(model: str, *, target=CARDS) -> TargetProgram | tuple[TargetPro
     file, name = _parts_of(model)
     names = [target] if isinstance(target, str) else list(target)
     start, who = time.perf_counter(), f"compiling for {', '.join(names)}"
-    said = _in_child(file, name, {"target": names}, who, COMPILE)
+    said = ask(file, name, {"target": names}, who, COMPILE)
     print(f"{who}: {time.perf_counter() - start:.0f} s", flush=True)
     found = msgspec.convert(said["programs"], tuple[TargetProgram, ...])
     return found[0] if isinstance(target, str) else found
@@ -155,7 +129,7 @@ def _compared_alike(file, name, options, found):
     """The finding, with results compared in a process in which both draw the same numbers."""
     start = time.perf_counter()
     try:
-        said = _in_child(file, name, options, "the comparison", ALIKE)["alike"]
+        said = ask(file, name, options, "the comparison", ALIKE)["alike"]
     except ValueError as error:
         said = {"differs": "", "not compared": f"{found.not_compared['XLA']} ({error})"}
     print(f"the same random numbers for both: {time.perf_counter() - start:.0f} s", flush=True)
@@ -169,81 +143,3 @@ def _compared_alike(file, name, options, found):
         objections=found.objections | {"XLA": found.objections["XLA"] or said["differs"]},
         notes=(note, *found.notes),
     )
-
-
-def _in_child(file, name, options, who, asked):
-    """What a fresh process said: its plan, and its `ProcessResult` or how it compared."""
-    ended, is_late = "", False
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder, "log.jsonl")
-        try:
-            args = file, name, json.dumps(options), log, asked
-            with _progress(log, who):
-                run_in_process(CHILD, args, timeout=PROCESS_SECONDS)
-        except ProcessError as error:
-            ended = error.signal or headline(error)
-            if error.timed_out:
-                ended, is_late = f"it took longer than {PROCESS_SECONDS:g} s in all", True
-            elif error.signal is None and LATE.search(error.stderr):
-                ended, is_late = f"it took longer than {CALL_SECONDS} s", True
-        said = _said_in(log)
-    stage = said.get("stage", STARTING)
-    has_answer = ANSWERS[asked] in said if asked in ANSWERS else stage == END
-    if not (ended or has_answer or "error" in said):  # os._exit(0), or sys.exit() in the model
-        ended = "it ended by itself, with exit code 0"
-    if "error" in said or (ended and stage in NO_CHOICE and "finding" not in said):
-        raise ValueError(said.get("error") or f"{who} ended at {_told(stage)}: {ended}")
-    if asked in ANSWERS:
-        if ANSWERS[asked] not in said:
-            raise ValueError(f"{who} ended at {_told(stage)}: {ended}")
-        return said
-    if "finding" not in said:
-        return said | {"finding": _ended_early(said["machine"], stage, f"{who}: {ended}", is_late)}
-    found = msgspec.convert(said["finding"], ProcessResult)
-    how = "was stopped" if is_late else "ended"
-    more = (f"At {_told(stage)} the process {how}: {ended}.",) if ended else ()
-    return said | {"finding": replace(found, notes=(*found.notes, *more))}
-
-
-def _said_in(log):
-    """What a process has said until now; a line that is not whole yet is left out."""
-    said = dict[str, Any]()
-    if log.exists():
-        whole = log.read_text(encoding="utf-8").split("\n")[:-1]  # of a label, U+2028 ends no line
-        for line in whole:
-            said |= json.loads(line)
-    return said
-
-
-@contextmanager
-def _progress(log, who):
-    """Print what is being done in a process, every ten seconds."""
-    ended = threading.Event()
-
-    def tell():
-        start = time.perf_counter()
-        while not ended.wait(TOLD_SECONDS):
-            stage = _said_in(log).get("stage", STARTING)
-            print(f"{who}: {time.perf_counter() - start:.0f} s, {stage}", flush=True)
-
-    thread = threading.Thread(target=tell, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-
-
-def _told(stage):
-    """A stage in words: those that are modes are calls."""
-    return {"graph": "a call of the graph", "eager": "a call in eager mode"}.get(stage, stage)
-
-
-def _ended_early(machine, stage, how, is_late):
-    """What is known of a process that ended at a candidate, or in the race between them."""
-    verb = "did not end in" if is_late else "ended"
-    if stage == RACING:
-        return ProcessResult(machine, {}, {}, {}, inconclusive=f"{stage} {verb} {how}")
-    objections = {"XLA": f"was not tried to the end, because {stage} {verb} {how}"}
-    return ProcessResult(machine, {}, {}, objections | {stage: f"{verb} {how}"})

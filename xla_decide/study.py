@@ -20,8 +20,8 @@ from .counts import CompileCounts
 from .judging import ask_eager
 from .passes import Passes, race_passes
 from .plan import Plan
+from .protocol import DRAWING, END, EXPLAINING, RACING
 from .reasons import why_compiling, why_slower
-from .stages import DRAWING, END, EXPLAINING, RACING
 from .stream import Example, draw
 
 CALLING = 1 / 2  # of the budget: after that, no further example is called; the rest is for the race

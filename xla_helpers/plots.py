@@ -187,17 +187,9 @@ def plot_ratios(
         if ratio.has_interval:
             ax.plot([ratio.low, ratio.high], [row, row], color="C2", linewidth=3)  # XLA's colour
         ax.plot(ratio.value, row, "o", color="C2")
-    style = {"linestyle": "none", "fillstyle": "none", "color": "black", "markersize": 5}
-    for (label, found), marker in zip((marks or {}).items(), itertools.cycle("Ds^v")):
-        pairs = [(x, places[row]) for row in places if row in found for x in np.ravel(found[row])]
-        across, rows = zip(*pairs, strict=True) if pairs else ((), ())
-        ax.plot(across, rows, marker=marker, label=_plain(label, 110, 200), **style)
+    _mark_rows(ax, marks or {}, places)
     _name_rows(ax, ratios, above=0.6, width=48, most=84, fontsize=SMALL)
-    words = ax.secondary_yaxis("right")
-    said = [ratio.short for ratio in ratios.values()]
-    words.set_yticks(range(len(ratios)), said, fontsize=SMALL)
-    words.tick_params(length=0)
-    words.spines["right"].set_visible(False)
+    _write_beside_rows(ax, [ratio.short for ratio in ratios.values()])
     _reference_line(ax, 1)
     ax.set_xscale("log")
     low, high = ax.get_xlim()
@@ -209,6 +201,23 @@ def plot_ratios(
     if marks:
         ax.figure.legend(loc="outside lower left", fontsize=SMALL)
     return ax
+
+
+def _write_beside_rows(ax, texts):
+    """Write a text at the right end of each row."""
+    right = ax.secondary_yaxis("right")
+    right.set_yticks(range(len(texts)), texts, fontsize=SMALL)
+    right.tick_params(length=0)
+    right.spines["right"].set_visible(False)
+
+
+def _mark_rows(ax, marks, places):
+    """Draw what else is shown in the rows, each kind with a mark of its own."""
+    style = {"linestyle": "none", "fillstyle": "none", "color": "black", "markersize": 5}
+    for (label, found), marker in zip(marks.items(), itertools.cycle("Ds^v")):
+        pairs = [(x, places[row]) for row in places if row in found for x in np.ravel(found[row])]
+        across, rows = zip(*pairs, strict=True) if pairs else ((), ())
+        ax.plot(across, rows, marker=marker, label=_plain(label, 110, 200), **style)
 
 
 @in_style

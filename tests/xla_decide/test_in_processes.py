@@ -11,8 +11,7 @@ import pytest
 
 import xla_decide as xd
 import xla_helpers as xh
-from xla_decide import child, stages
-from xla_decide import in_processes as processes
+from xla_decide import ask_child, child, protocol
 
 HEAD = """
 import os
@@ -63,7 +62,7 @@ def test_an_example_that_never_comes_is_not_the_fault_of_xla(tmp_path):
 
 
 def test_a_crash_under_xla_refuses_it_and_says_which(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(processes, "TOLD_SECONDS", 1.0)
+    monkeypatch.setattr(ask_child, "TOLD_SECONDS", 1.0)
     text = "make = lambda: (tf.strings.split, [tf.constant(['a b'])])"
     decision = decide(tmp_path, text, runs=6)
     assert decision.label == "graph" and len(decision.findings) == 1
@@ -155,7 +154,7 @@ def test_what_makes_no_sense_is_one_line(tmp_path, text, runs, message):
     ],
 )
 def test_a_call_that_faulthandler_ended_is_told_by_its_line(stderr, is_late):
-    assert bool(processes.LATE.search(stderr)) == is_late
+    assert bool(ask_child.LATE.search(stderr)) == is_late
 
 
 def test_a_file_with_the_name_of_a_package_is_told(tmp_path):
@@ -214,7 +213,7 @@ def made(tmp_path, monkeypatch):
                     "It ended.", "", stderr or "", signal=signal, timed_out=timed_out
                 )
 
-        monkeypatch.setattr(processes, "run_in_process", process)
+        monkeypatch.setattr(ask_child, "run_in_process", process)
         decide.asked = asked
         return xd.decide_file(f"{tmp_path}/mine.py:make", runs=runs)
 
@@ -242,12 +241,12 @@ ENDS = [
 
 @pytest.mark.parametrize(("how", "said"), ENDS)
 def test_the_race_is_no_candidate(made, how, said):
-    found = made(ended_at("graph", "XLA", stages.RACING), **how)
+    found = made(ended_at("graph", "XLA", protocol.RACING), **how)
     assert found.label == "" and not found.objections and not found.gains
     assert "the race" in found.verdict and re.search(said, found.verdict)
 
 
-@pytest.mark.parametrize("stage", ["graph", stages.DRAWING])
+@pytest.mark.parametrize("stage", ["graph", protocol.DRAWING])
 @pytest.mark.parametrize(("how", "said"), ENDS)
 def test_where_nothing_is_left_to_choose_it_is_an_error(made, stage, how, said):
     with pytest.raises(ValueError, match=rf"ended at .*({said})"):
@@ -303,8 +302,8 @@ def test_results_are_compared_once_in_a_process_of_its_own(made, alike, label, p
     lines = [finds(RANDOM), [{"alike": alike}], *[finds(RANDOM)] * 5]
     assert made(*lines, runs=6).label == label
     assert len(made.asked) == processes_asked
-    assert made.asked[:2] == [stages.FIRST, stages.ALIKE]
-    assert set(made.asked[2:]) <= {stages.STUDY}
+    assert made.asked[:2] == [protocol.FIRST, protocol.ALIKE]
+    assert set(made.asked[2:]) <= {protocol.STUDY}
 
 
 def test_what_that_comparison_refuses_is_refused_in_all_processes(made):

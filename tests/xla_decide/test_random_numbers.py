@@ -15,7 +15,7 @@ def draws():
     import keras
     import tensorflow as tf
 
-    from xla_decide.numbers import stand_in
+    from xla_decide.random_numbers import stand_in
 
     again_too = ["uniform", "of a seed", "generator", "keras"]
     counter = stand_in()

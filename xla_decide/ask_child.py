@@ -1,0 +1,157 @@
+"""Ask a fresh process about a model in a file, and tell how that process ended."""
+
+import json
+import re
+import tempfile
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from xla_helpers.errors import headline
+from xla_helpers.processes import ProcessError, run_in_process
+
+from .costs import ProcessResult
+from .protocol import (
+    ALIKE,
+    CALL_SECONDS,
+    COMPILE,
+    DRAWING,
+    END,
+    PROCESS_SECONDS,
+    RACING,
+    STARTING,
+)
+
+CHILD = """
+import sys
+from xla_decide.child import study_in_child
+study_in_child(*sys.argv[1:])
+"""
+NO_CHOICE = STARTING, DRAWING, "graph"  # what ends there leaves nothing to choose
+# How `faulthandler` begins, perhaps behind a progress bar that ends no line.
+LATE = re.compile(r"Timeout \(\d+:\d\d:\d\d(\.\d+)?\)!\n")
+ANSWERS = {ALIKE: "alike", COMPILE: "programs"}  # what is said in place of a finding
+TOLD_SECONDS = 10.0  # between two lines of progress
+
+
+class Ending(NamedTuple):
+    """How a process ended: why, "" for as it should, and whether it was stopped for its time."""
+
+    why: str = ""
+    is_late: bool = False
+
+
+def ask(file: Path, name: str, options: dict, who: str, asked: str) -> dict[str, Any]:
+    """Ask a fresh process about a model in a file.
+
+    Args:
+        file: The file.
+        name: Its function without arguments.
+        options: Options of `decide`, in place of the file's; of `COMPILE`, `target`.
+        who: What the process is called in lines of progress and in errors.
+        asked: `STUDY`, `FIRST`, `ALIKE` or `COMPILE`.
+
+    Returns:
+        What the process said: its plan, and its `ProcessResult` as "finding", or how it compared,
+        or its programs.
+
+    Raises:
+        ValueError: For a file that cannot be judged, and where the process ended before there was
+            anything to choose.
+    """
+    said, ended = _run(file, name, options, who, asked)
+    stage = said.get("stage", STARTING)
+    if "error" in said and "finding" not in said:
+        raise ValueError(said["error"])
+    is_answered = asked not in ANSWERS or ANSWERS[asked] in said
+    leaves_no_choice = ended.why and stage in NO_CHOICE and "finding" not in said
+    if leaves_no_choice or not is_answered:
+        raise ValueError(f"{who} ended at {_in_words(stage)}: {ended.why}")
+    if asked in ANSWERS:
+        return said
+    if "finding" not in said:
+        return said | {"finding": _ended_early(said["machine"], stage, who, ended)}
+    found = msgspec.convert(said["finding"], ProcessResult)
+    if ended.why:
+        verb = "was stopped" if ended.is_late else "ended"
+        note = f"At {_in_words(stage)} the process {verb}: {ended.why}."
+        found = replace(found, notes=(*found.notes, note))
+    return said | {"finding": found}
+
+
+def _run(file, name, options, who, asked):
+    """What a fresh process said, and how it ended."""
+    ended = Ending()
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "log.jsonl")
+        try:
+            with _progress(log, who):
+                args = file, name, json.dumps(options), log, asked
+                run_in_process(CHILD, args, timeout=PROCESS_SECONDS)
+        except ProcessError as error:
+            ended = _ending_of(error)
+        said = _said_in(log)
+    has_answer = ANSWERS[asked] in said if asked in ANSWERS else said.get("stage") == END
+    if "error" in said:
+        ended = Ending(said["error"])
+    elif not (ended.why or has_answer):  # os._exit(0), or sys.exit() in the model
+        ended = Ending("it ended by itself, with exit code 0")
+    return said, ended
+
+
+def _ending_of(error):
+    """How a process ended that did not return."""
+    if error.timed_out:
+        return Ending(f"it took longer than {PROCESS_SECONDS:g} s in all", True)
+    if error.signal is None and LATE.search(error.stderr):
+        return Ending(f"it took longer than {CALL_SECONDS} s", True)
+    return Ending(error.signal or headline(error))
+
+
+def _said_in(log):
+    """What a process has said until now; a line that is not whole yet is left out."""
+    said = dict[str, Any]()
+    if log.exists():
+        whole = log.read_text(encoding="utf-8").split("\n")[:-1]  # of a label, U+2028 ends no line
+        for line in whole:
+            said |= json.loads(line)
+    return said
+
+
+@contextmanager
+def _progress(log, who):
+    """Print what is being done in a process, every ten seconds."""
+    ended = threading.Event()
+
+    def tell():
+        start = time.perf_counter()
+        while not ended.wait(TOLD_SECONDS):
+            stage = _said_in(log).get("stage", STARTING)
+            print(f"{who}: {time.perf_counter() - start:.0f} s, {stage}", flush=True)
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _in_words(stage):
+    """A stage in words: those that are modes are calls."""
+    return {"graph": "a call of the graph", "eager": "a call in eager mode"}.get(stage, stage)
+
+
+def _ended_early(machine, stage, who, ended):
+    """What is known of a process that ended at a candidate, or in the race between them."""
+    how = f"{'did not end in' if ended.is_late else 'ended'} {who}: {ended.why}"
+    if stage == RACING:
+        return ProcessResult(machine, {}, {}, {}, inconclusive=f"{stage} {how}")
+    objections = {"XLA": f"was not tried to the end, because {stage} {how}"}
+    return ProcessResult(machine, {}, {}, objections | {stage: how})

@@ -1,7 +1,7 @@
 """Other versions: `.venv/bin/nox --list` names the sessions, `-s oldest` runs one.
 
-A session tests what is named behind `--`, or else the foreign models and a notebook of each kind,
-`prerelease` every notebook.
+A session tests what is named behind `--`, or else what is private in TensorFlow and Keras, the
+foreign models, and a notebook of each kind, `prerelease` every notebook.
 """
 
 import os
@@ -19,7 +19,10 @@ RELEASES = ["2.20", "2.21"]  # of TensorFlow
 KINDS = sorted(glob("notebooks/0[1235]_*.ipynb"))  # TensorFlow, Keras, Transformers, processes
 
 
-def test(session, *packages, paths=("tests/test_gallery.py", *KINDS)):
+PRIVATE = "tests/xla_helpers/test_internals.py"  # an upgrade that moves a name is told by it
+
+
+def test(session, *packages, paths=(PRIVATE, "tests/test_gallery.py", *KINDS)):
     session.install("-e", ".[notebooks,test,targets]", *packages)
     session.run("uv", "pip", "freeze", "--exclude-editable", external=True)
     session.run("pytest", *(session.posargs or paths))
@@ -46,7 +49,8 @@ def prerelease(session):
     without = [f"{name}; sys_platform == 'never'" for name in ("tensorflow-text", "keras-nightly")]
     wanted = ["tensorflow>=2.22rc0", "tf-keras>=2.21", *without]
     newer.write_text("\n".join(wanted), encoding="utf-8")
-    test(session, "--prerelease", "allow", "--overrides", str(newer), paths=["docs", "notebooks"])
+    paths = [PRIVATE, "docs", "notebooks"]
+    test(session, "--prerelease", "allow", "--overrides", str(newer), paths=paths)
 
 
 @nox.session(python="3.13")

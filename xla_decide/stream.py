@@ -74,13 +74,13 @@ class Stream:
         the rest; within each, places are halved again and again.
         """
         bits = len(self.sample).bit_length()
-        places = range(len(self.sample))
-        halved = [self.sample[i] for i in sorted(places, key=lambda i: f"{i:0{bits}b}"[::-1])]
-        sizes = sorted(halved, key=lambda example: example.size)
-        frequent = sorted(halved, key=lambda example: -self.shapes[example.shape])
-        firsts = {x.shape: x for x in reversed([self.sample[0], sizes[-1], sizes[0], *frequent])}
-        ordered = [firsts[x.shape] for x in (self.sample[0], sizes[-1], sizes[0], *frequent)]
-        return list({example.number: example for example in (*ordered, *halved)}.values())
+        places = sorted(range(len(self.sample)), key=lambda place: _bit_reversed(place, bits))
+        halved = [self.sample[place] for place in places]
+        by_size = sorted(halved, key=lambda example: example.size)
+        by_shape = sorted(halved, key=lambda example: -self.shapes[example.shape])
+        special = [self.sample[0], by_size[-1], by_size[0], *by_shape]
+        one_of_each_shape = _unique(special, lambda example: example.shape)
+        return _unique([*one_of_each_shape, *halved], lambda example: example.number)
 
     def thinned(self, every: int) -> "Stream":
         """The same with every k-th example of the sample."""
@@ -95,6 +95,19 @@ class Stream:
     def is_sample(self) -> bool:
         """Whether there are enough examples to say anything of shapes that are still to come."""
         return self.examples >= FEW
+
+
+def _bit_reversed(number, bits):
+    """The number whose binary digits are those of another one, read backwards."""
+    return int(f"{number:0{bits}b}"[::-1], 2)
+
+
+def _unique(things, key):
+    """The first thing of each key, in their order."""
+    found = dict[Any, Any]()
+    for thing in things:
+        found.setdefault(key(thing), thing)
+    return list(found.values())
 
 
 def draw(batches: Iterable, args_of: Callable[[Any], tuple], between: Callable[[], None]) -> Stream:

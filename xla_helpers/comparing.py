@@ -252,7 +252,8 @@ class _Race:
         where a disturbance made one of them look slower than it is.
         """
         first = next(iter(self.calls.values()), calls)
-        return max(1, round(first * 4.0 ** round(math.log(calls / first, 4))))
+        nearest_power_of_four = 4.0 ** round(math.log(calls / first, 4))
+        return max(1, round(first * nearest_power_of_four))
 
     def _is_narrow(self):
         seconds = [[block.seconds for block in blocks] for blocks in self.blocks.values()]

@@ -76,12 +76,14 @@ def layer_at(name: str, layers: Mapping[str, Any]) -> str | None:
     scopes = name.split("/")[:-1]
     if any(map(_opens_two_scopes, layers.values())):
         scopes = [NUMBER.sub("", scope) for scope in scopes if NUMBER.search(scope)]
-    inside = [path for path in layers if _in_order(path.split("/"), iter(scopes))]
+    inside = [path for path in layers if _is_subsequence(path.split("/"), scopes)]
     return max(inside, key=lambda path: path.count("/"), default=None)
 
 
-def _in_order(parts, scopes):
-    return all(part in scopes for part in parts)  # each one behind the one before
+def _is_subsequence(parts, scopes):
+    """Whether all parts are among the scopes, each behind the one before."""
+    rest = iter(scopes)
+    return all(any(scope == part for scope in rest) for part in parts)
 
 
 def _opens_two_scopes(layer):

@@ -14,6 +14,9 @@ import jsonschema
 import pytest
 
 import xla_decide as xd
+from xla_decide.costs import Cost, ProcessResult
+from xla_decide.gpu.launches import Launch
+from xla_decide.gpu.target_programs import Memory, TargetProgram
 
 ROOT = Path(__file__).parents[1]
 TOOL = runpy.run_path(str(ROOT / "tools/decide.py"))
@@ -28,14 +31,14 @@ def make():
 
 
 def cost(call, first=0.0, new=1):
-    return xd.Cost(call, 1.1 * call, 0.9 * call, first, 20, new, 0)
+    return Cost(call, 1.1 * call, 0.9 * call, first, 20, new, 0)
 
 
 def decision(xla, processes=6, **facts):
     costs = {"graph": cost(2e-3), "XLA": xla} if xla else {}
     objections = {"XLA": "" if xla else "is refused: AsString"}
     given = {"objections": objections} | facts
-    found = xd.ProcessResult("a machine", {"float32[3]": 1.0}, costs, **given)
+    found = ProcessResult("a machine", {"float32[3]": 1.0}, costs, **given)
     return xd.Decision((found,) * processes, 10_000, 1.05)
 
 
@@ -58,7 +61,7 @@ UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
         (decision(None), "No: keep the graph", "XLA is refused: AsString"),
         (decision(None, inconclusive="the graph runs XLA"), "No verdict", "The graph runs XLA"),
         (
-            decision(xd.Cost(1e-3, 1e-3, 1e-3, 0.1, 20, 10, 10)),
+            decision(Cost(1e-3, 1e-3, 1e-3, 0.1, 20, 10, 10)),
             "It depends on your calls",
             "if new ones keep coming",
         ),
@@ -95,7 +98,7 @@ def test_the_reason_and_warnings_stand_on_the_first_screen():
         decision(FAST),
         decision(FAST, processes=1, **UNSURE),
         decision(None),
-        decision(xd.Cost(1e-3, 2e-3, 1e-4, 0.1, 20, 10, 10)),
+        decision(Cost(1e-3, 2e-3, 1e-4, 0.1, 20, 10, 10)),
         decision(None, inconclusive="the graph runs XLA"),
     ],
 )
@@ -177,11 +180,11 @@ def check_compiled(lines):
 
 def test_a_card_is_named_and_what_the_card_chooses_is_a_range(monkeypatch):
     def compiled(model, target):
-        launch = xd.Launch("exp", ("exp",), None, None, "kCustomKernel", chosen=True)
+        launch = Launch("exp", ("exp",), None, None, "kCustomKernel", chosen=True)
         (card,) = (one for one in xd.targets().cards if one.name == target[0])
-        memory, less = xd.Memory(10**12, 0, 0, 0), xd.Memory(10**9, 10**9, 0, 10**9)
+        memory, less = Memory(10**12, 0, 0, 0), Memory(10**9, 10**9, 0, 10**9)
         few, many = (launch,), (launch, replace(launch, inside="while"), launch)
-        return (xd.TargetProgram(card, few, many, memory, less, "XLA", 9, None),)
+        return (TargetProgram(card, few, many, memory, less, "XLA", 9, None),)
 
     monkeypatch.setattr(xd, "compile_file", compiled)
     programs, why = TOOL["compiled_for"]("mine.py:make", ["B200"])

@@ -11,10 +11,12 @@ from chains import ACCEPTED, accept, chains, changed
 from nbformat.v4 import new_code_cell, new_notebook
 
 import xla_helpers as xh
-from xla_helpers.results import Recorded, write
+from xla_helpers.evidence import Evidence
+from xla_helpers.results import Recorded, Result, write
+from xla_helpers.timing import Measurement
 
 ROOT = Path(__file__).parents[1]
-RAN = {"graph": xh.Evidence(graphs=1, programs=0), "XLA": xh.Evidence(programs=1)}
+RAN = {"graph": Evidence(graphs=1, programs=0), "XLA": Evidence(programs=1)}
 SET_UP = "import xla_helpers as xh"
 RACE = 'xh.record("sums", found, "the sums")'
 NOTEBOOKS = {  # and the name of each race to how many times faster XLA is, on each machine
@@ -51,9 +53,9 @@ def save(folder, *sources, name="01_a"):
 def result(race, ratio, number=0):
     """What a machine of this number found: in nine rounds XLA is so many times faster."""
     seconds = {"graph": ratio, "XLA": 1.0}
-    rows = {label: xh.Measurement(label, 2.0, (s,) * 9, 1) for label, s in seconds.items()}
+    rows = {label: Measurement(label, 2.0, (s,) * 9, 1) for label, s in seconds.items()}
     runs = (Recorded("2026-11-21", xh.Comparison(rows, {}, evidence=RAN)),)
-    return xh.Result(race, f"the {race}", {"processor": f"P{number}"}, runs)
+    return Result(race, f"the {race}", {"processor": f"P{number}"}, runs)
 
 
 def edit(project, old, new):

@@ -23,7 +23,8 @@ from races import LOOKS, LOSES, PAYS, SHORT, UNCLEAR, in_order, machines
 import xla_decide as xd
 import xla_helpers as xh
 from xla_helpers.look.manual import ROWS
-from xla_helpers.results import Recorded, write
+from xla_helpers.results import Recorded, Result, write
+from xla_helpers.timing import Measurement
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -244,10 +245,10 @@ def result(
 ):
     """What processes found in which one row is so many times faster, as the rounds spread."""
     samples = {rival: [ratio * x for x in spread] * (9 // len(spread)), "XLA": [1.0] * 9}
-    rows = {label: xh.Measurement(label, 1.0, tuple(s), 1, 0.0) for label, s in samples.items()}
+    rows = {label: Measurement(label, 1.0, tuple(s), 1, 0.0) for label, s in samples.items()}
     runs = (Recorded("2026-11-21", xh.Comparison(rows, {})),) * processes
     machine, told = {"processor": processor}, {"rival": rival, "version": version}
-    return xh.Result(name, f"the {name}", machine, runs, **told)
+    return Result(name, f"the {name}", machine, runs, **told)
 
 
 def recorded(folder, *found, **about):

@@ -162,10 +162,11 @@ def test_what_is_undecided_is_not_published(project, monkeypatch, capsys):
 
 SUMS = """import time
 import xla_helpers as xh
-from xla_helpers.results import Recorded, write
-rows = {x: xh.Measurement(x, 1.0, (time.perf_counter(),) * 9, 1, 0.0) for x in ("graph", "XLA")}
+from xla_helpers.results import Recorded, Result, write
+from xla_helpers.timing import Measurement
+rows = {x: Measurement(x, 1.0, (time.perf_counter(),) * 9, 1, 0.0) for x in ("graph", "XLA")}
 runs = (Recorded("2026-11-21", xh.Comparison(rows, {})),)
-write(xh.Result("sums", "two sums", {"processor": "P"}, runs, version=1))"""
+write(Result("sums", "two sums", {"processor": "P"}, runs, version=1))"""
 
 
 def test_chains_run_again_in_fresh_kernels_and_join_the_results_of_the_same_version(

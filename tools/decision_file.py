@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-import xla_decide as xd
+from xla_decide.costs import ProcessResult
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEMA = ROOT / "docs" / "decision.schema.json"
@@ -84,7 +84,7 @@ class DecisionFile:
     not_compared: dict[str, str]
     warnings: list[str]
     notes: list[str]
-    processes: tuple[xd.ProcessResult, ...]
+    processes: tuple[ProcessResult, ...]
     compiled_for: tuple[CompiledFor, ...] = ()
     not_compiled: str = ""
 

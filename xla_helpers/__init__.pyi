@@ -33,34 +33,15 @@ from .teaching import exercise, expect_error
 
 # Types of results
 from .comparisons import Comparison, ComparisonError
-from .differences import Difference
-from .outcomes import FirstCall
-from .look.checking import Check
-from .evidence import Evidence
-from .processes import ProcessError, Run
-from .look.profiles import Profile
-from .look.kernels import Kernel
-from .look.programs import Program
+from .processes import ProcessError
 from .ratios import Ratio
-from .results import Result
-from .timing import Measurement
 
 __all__ = [
-    "Check",
     "Comparison",
     "ComparisonError",
     "CompilationLog",
-    "Difference",
-    "Evidence",
-    "FirstCall",
-    "Kernel",
-    "Measurement",
     "ProcessError",
-    "Profile",
-    "Program",
     "Ratio",
-    "Result",
-    "Run",
     "check",
     "claim",
     "compare",

@@ -12,6 +12,7 @@ import pytest
 import xla_decide as xd
 import xla_helpers as xh
 from xla_decide import ask_child, child, protocol
+from xla_decide.costs import Cost, ProcessResult
 
 HEAD = """
 import os
@@ -187,10 +188,10 @@ def test_what_leaves_tensorflow_2_is_told(monkeypatch):
 # Made-up processes
 
 
-FOUND = xd.ProcessResult(
+FOUND = ProcessResult(
     "here",
     {"float32[3]": 1.0},
-    {x: xd.Cost(t, t, t, 0.0, 1, 1, 0) for x, t in {"graph": 2e-3, "XLA": 1e-3}.items()},
+    {x: Cost(t, t, t, 0.0, 1, 1, 0) for x, t in {"graph": 2e-3, "XLA": 1e-3}.items()},
     {"XLA": ""},
 )
 PLAN = {"calls": 9, "min_speedup": 1.05, "repeats": None}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import xla_decide as xd
-import xla_helpers as xh
 from xla_decide.judging import all_apart, ask_eager, is_as_close, time_limit
 from xla_helpers.calls import Call
+from xla_helpers.differences import Difference
 from xla_helpers.first_calls import FirstCalls
 from xla_helpers.outcomes import FirstCall
 from xla_helpers.variables import Snapshot
@@ -141,8 +141,8 @@ def test_a_difference_is_told_with_the_tolerance_that_allows_it(tf):
     others = {"mine": lambda x: tf.tanh(x) * 1.003}
     decision = xd.decide(tf.tanh, [np.ones(3, "float32")], candidates=others, budget=0.2)
     assert "differs from the graph" in decision.objections["mine"]
-    assert xh.Difference(0.003).allowed_by() == "a tolerance of 0.005 would allow it"
-    assert xh.Difference(float("inf")).allowed_by() == "no tolerance allows that"
+    assert Difference(0.003).allowed_by() == "a tolerance of 0.005 would allow it"
+    assert Difference(float("inf")).allowed_by() == "no tolerance allows that"
 
 
 def test_a_timer_of_the_caller_rings_all_the_same():

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import xla_decide as xd
-import xla_helpers as xh
 from xla_decide import reasons, stream, study
 from xla_decide.plan import Plan
 from xla_decide.reasons import why_slower
 from xla_helpers.calls import Call
 from xla_helpers.look import profiles
+from xla_helpers.look.profiles import Profile
 from xla_helpers.modes import functions_run_eagerly
 
 pytestmark = pytest.mark.usefixtures("tf", "keep_log")
@@ -188,7 +188,7 @@ def test_the_layer_that_takes_longer_under_xla_is_named(tf, monkeypatch, graph, 
     for call, (first, second) in zip(calls, (graph, compiled), strict=True):
         paths = [f"{name}/{name}_1/MatMul" for name in names]  # Keras opens one scope, or two
         starts = (0.0, paths[0]), (first, paths[1]), (first + second, "")
-        made[id(call.fn)] = xh.Profile(1, starts)
+        made[id(call.fn)] = Profile(1, starts)
     monkeypatch.setattr(reasons, "profile", lambda fn, args, kwargs: made[id(fn)])
     assert why_slower(*calls) == why
 
@@ -198,7 +198,7 @@ def test_the_event_of_a_recording_is_no_reason(tf, monkeypatch):
 
     def recorded(fn, args, kwargs):
         rest = 4.0 if fn is calls[1].fn else 1.0
-        return xh.Profile(1, ((0.0, profiles.ONE_CALL), (rest, "MatMul"), (rest + 1.0, "")))
+        return Profile(1, ((0.0, profiles.ONE_CALL), (rest, "MatMul"), (rest + 1.0, "")))
 
     calls = [Call(tf.function(lambda x: x @ x), (tf.ones([2, 2]),)) for _ in range(2)]
     monkeypatch.setattr(reasons, "profile", recorded)

@@ -7,7 +7,9 @@ import matplotlib.pyplot as plt
 import pytest
 
 import xla_helpers as xh
-from xla_helpers.results import Recorded
+from xla_helpers.differences import Difference
+from xla_helpers.results import Recorded, Result
+from xla_helpers.timing import Measurement
 
 AROUND = (0.98, 0.985, 0.99, 0.995, 1.0, 1.005, 1.01, 1.015, 1.02)
 CLOSE = {"eager": 0.0030, "graph": 0.0029, "XLA": 0.0021}
@@ -41,8 +43,8 @@ def comparison(scale=1.0, **seconds):
         for label, s in seconds.items()
     }
     return xh.Comparison(
-        {label: xh.Measurement(label, 1.0, s, 10) for label, s in samples.items()},
-        dict.fromkeys(samples, xh.Difference()),
+        {label: Measurement(label, 1.0, s, 10) for label, s in samples.items()},
+        dict.fromkeys(samples, Difference()),
     )
 
 
@@ -55,7 +57,7 @@ def result(*runs, name="fused-sum", what="a sum", **seconds):
     """runs: comparisons, by default one of these seconds."""
     found = runs or (comparison(**seconds),)
     recorded = tuple(Recorded("2026-11-21", one) for one in found)
-    return xh.Result(name, what, {"processor": "P"}, recorded)
+    return Result(name, what, {"processor": "P"}, recorded)
 
 
 def graph(layers=6):

@@ -9,6 +9,8 @@ import pytest
 
 import xla_decide as xd
 import xla_helpers as xh
+from xla_helpers.differences import Difference
+from xla_helpers.timing import Measurement
 from xla_helpers.variables import Snapshot
 
 SHORT = 1e-9  # a block this short holds one call
@@ -298,9 +300,9 @@ def test_what_is_built_or_not_is_asked_of_keras_alone(tf, built):
 
 def raced(control=None, **samples):
     """A comparison of samples; `control` are those of the first label, raced against itself."""
-    measurements = {label: xh.Measurement(label, 1.0, s, 1) for label, s in samples.items()}
+    measurements = {label: Measurement(label, 1.0, s, 1) for label, s in samples.items()}
     same = dict.fromkeys(samples, xh.max_difference(1.0, 1.0))
-    control = control and xh.Measurement(next(iter(samples)), 1.0, control, 1)
+    control = control and Measurement(next(iter(samples)), 1.0, control, 1)
     return xh.Comparison(measurements, same, control=control)
 
 
@@ -323,8 +325,8 @@ def test_a_ratio_within_the_noise_of_the_control_is_not_significant():
 )
 def test_break_even_calls(first, cost, calls):
     """The first call took 6 s more, or 1 s less, and each later one saves 1 s."""
-    graph = xh.Measurement("graph", 2.0, (2.0,) * 7, 1)
-    xla = xh.Measurement("XLA", first, (1.0,) * 7, 1)
+    graph = Measurement("graph", 2.0, (2.0,) * 7, 1)
+    xla = Measurement("XLA", first, (1.0,) * 7, 1)
     c = xh.Comparison({"graph": graph, "XLA": xla}, {})
     assert c.break_even_calls("XLA", cost=cost) == c.break_even_calls("XLA", "graph", cost) == calls
 
@@ -338,6 +340,6 @@ def test_the_title_tells_the_largest_difference_that_is_allowed():
     """A result that differs by more failed, and has its own line."""
     rows = raced(a=(1.0,) * 7, b=(1.0,) * 7).measurements
     sizes = {"a": 0.0, "b": 2e-6, "c": 1.0, "d": 1e-6}
-    differences = {label: xh.Difference(size) for label, size in sizes.items()}
+    differences = {label: Difference(size) for label, size in sizes.items()}
     title = str(xh.Comparison(rows, differences, {"c": "differs"})).splitlines()[0]
     assert title.startswith("Largest relative difference of the results that agree 2e-06, allowed")

@@ -7,7 +7,7 @@ import pytest
 
 import xla_helpers as xh
 from xla_helpers import evidence
-from xla_helpers.evidence import Span, observe
+from xla_helpers.evidence import Evidence, Span, observe
 
 
 def three_operations(x):
@@ -25,15 +25,15 @@ def seen(tf):
 
 def test_each_mode_is_seen_in_what_runs(tf, jit, seen):
     graph, compiled = tf.function(three_operations), jit(three_operations)
-    none = xh.Evidence(programs=0)
+    none = Evidence(programs=0)
     assert (seen(lambda x: 2), none.mode, str(none)) == (none, "eager", "nothing of TensorFlow")
-    assert seen(three_operations) == xh.Evidence(eager=3, programs=0)
+    assert seen(three_operations) == Evidence(eager=3, programs=0)
     for function in (graph, partial(graph)):
-        assert seen(function) == xh.Evidence(graphs=1, programs=0)
+        assert seen(function) == Evidence(graphs=1, programs=0)
     assert (seen(compiled).mode, seen(compiled).programs) == ("XLA", 1)
     tf.config.run_functions_eagerly(True)
     try:
-        assert seen(compiled) == xh.Evidence(eager=3, programs=0)
+        assert seen(compiled) == Evidence(eager=3, programs=0)
     finally:
         tf.config.run_functions_eagerly(False)
 
@@ -93,7 +93,7 @@ def test_the_first_call_is_timed_without_the_profiler(tf, seen, tmp_path):
     ],
 )
 def test_a_row_says_what_ran_and_which_labels_that_contradicts(ran, shown, unlike):
-    found = xh.Evidence(**ran)
+    found = Evidence(**ran)
     assert str(found) == shown
     assert [mode for mode in ("eager", "graph", "XLA") if found.unlike(mode)] == unlike.split()
 

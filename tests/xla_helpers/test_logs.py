@@ -4,6 +4,7 @@ import pytest
 
 import xla_helpers as xh
 from xla_helpers import logs
+from xla_helpers.processes import Run
 
 BUILT = "I service.cc:593] BuildExecutable on service 0x1 with serialized module proto: {}[].1\n"
 TOOK = (
@@ -32,7 +33,7 @@ F, G, TWO, THREE = BUILT.format("f"), BUILT.format("g"), TOOK.format("2 s"), TOO
     ],
 )
 def test_what_was_compiled_to_run_counts_with_its_name_and_seconds(log, found):
-    assert xh.Run(None, "", log, 1.0).compilations == [(x, pytest.approx(s)) for x, s in found]
+    assert Run(None, "", log, 1.0).compilations == [(x, pytest.approx(s)) for x, s in found]
 
 
 def test_compilations_in_a_block(keep_log, jit, tf):

@@ -12,6 +12,7 @@ import pytest
 import xla_helpers as xh
 from xla_helpers import memory
 from xla_helpers.results import write
+from xla_helpers.timing import Measurement
 
 SIZE = 8 << 20
 
@@ -49,7 +50,7 @@ def test_a_price_is_of_one_page_fault_however_many_cores_touch_pages(monkeypatch
 
 def test_a_share_is_the_price_of_all_page_faults_of_a_call():
     def share(faults):
-        return xh.Measurement("f", 1.0, (2.0,) * 3, 1, faults, fault_seconds=1e-3).fault_share
+        return Measurement("f", 1.0, (2.0,) * 3, 1, faults, fault_seconds=1e-3).fault_share
 
     assert [share(faults) for faults in (None, 0, 500, 9000)] == [0, 0, 0.25, 1]
 

@@ -12,6 +12,8 @@ import pytest
 
 import xla_helpers as xh
 from xla_helpers import results
+from xla_helpers.differences import Difference
+from xla_helpers.evidence import Evidence
 
 WHAT = "a sum of three numbers"
 MACHINE = {"processor": "A processor", "cores": "2 cores", "TensorFlow": "TensorFlow 2.99"}
@@ -28,9 +30,9 @@ def folder(tmp_path, monkeypatch):
 def test_what_is_recorded_is_read_again(folder, examples):
     written = replace(
         examples.comparison(graph=2.0, XLA=1.0),
-        differences={"graph": xh.Difference(), "XLA": xh.Difference(1e-7)},
+        differences={"graph": Difference(), "XLA": Difference(1e-7)},
         tolerance=1e-5,
-        evidence={"graph": xh.Evidence(graphs=1, programs=0), "XLA": xh.Evidence(programs=2)},
+        evidence={"graph": Evidence(graphs=1, programs=0), "XLA": Evidence(programs=2)},
         own_variables=True,
     )
     written = replace(written, control=written["graph"])
@@ -53,8 +55,8 @@ def test_a_file_holds_nothing_personal(tf, tmp_path, monkeypatch, examples):
     written = replace(
         examples.comparison(graph=2.0, XLA=1.0),
         failures={"eager": "somebody"},
-        differences={"graph": xh.Difference(1e-7, "result['somebody']", "somebody")},
-        evidence={"graph": xh.Evidence(random_ops=("somebody",))},
+        differences={"graph": Difference(1e-7, "result['somebody']", "somebody")},
+        evidence={"graph": Evidence(random_ops=("somebody",))},
         inconclusive="somebody",
     )
     text = xh.record("fused-sum", written, WHAT, folder=tmp_path).read_text()
@@ -193,10 +195,10 @@ def test_a_ratio_is_of_one_process_or_from_the_lowest_to_the_highest_of_six(exam
 
 
 def test_a_row_that_ran_something_else_is_not_as_labelled(examples):
-    ran = {"graph": xh.Evidence(graphs=1, programs=0), "XLA": xh.Evidence(programs=1)}
+    ran = {"graph": Evidence(graphs=1, programs=0), "XLA": Evidence(programs=1)}
     good = replace(examples.comparison(graph=2.0, XLA=1.0, eager=1.0), evidence=ran)
     assert examples.result(good).as_labelled  # whatever eager ran
-    hybrid = replace(good, evidence=ran | {"graph": xh.Evidence(graphs=1, programs=9)})
+    hybrid = replace(good, evidence=ran | {"graph": Evidence(graphs=1, programs=9)})
     assert not examples.result(good, hybrid).as_labelled
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import xla_helpers as xh
 from xla_helpers import comparing, timing
+from xla_helpers.timing import Measurement
 
 
 def test_the_first_call_is_apart_from_the_samples(tf):
@@ -130,8 +131,8 @@ def test_an_error_comes_through():
 
 
 def test_median_iqr_and_noise():
-    m = xh.Measurement("eager", 2.0, (5.0, 1.0, 2.0, 3.0, 4.0), 20)
+    m = Measurement("eager", 2.0, (5.0, 1.0, 2.0, 3.0, 4.0), 20)
     assert (m.median, m.iqr, m.noisy) == (3.0, 2.0, True)  # from 2 to 4, the middle half
     for high, noisy in ((1.14, False), (1.16, True)):
-        assert xh.Measurement("f", 1.0, (1.0, 1.0, 1.0, high, high), 1).noisy is noisy
-    assert not xh.Measurement("f", 1.0, (1.0,) * 14 + (100.0,), 1).noisy  # one outlier
+        assert Measurement("f", 1.0, (1.0, 1.0, 1.0, high, high), 1).noisy is noisy
+    assert not Measurement("f", 1.0, (1.0,) * 14 + (100.0,), 1).noisy  # one outlier

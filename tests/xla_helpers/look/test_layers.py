@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.look.profiles import Profile
 
 PATHS = ["dense_1", "one/dense", "one/d.x", "two/dense", "two/dense_1"]
 OUTSIDE = "not in a layer"
@@ -29,7 +30,7 @@ def nested(keras):
 
 def layer(path, layers):
     """The layer on which the time of an operation is booked."""
-    (found,) = xh.Profile(1, ((0.0, path), (1.0, ""))).seconds_by(layers)
+    (found,) = Profile(1, ((0.0, path), (1.0, ""))).seconds_by(layers)
     return found
 
 

@@ -5,6 +5,7 @@ import time
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.look.profiles import Profile
 
 AB = dict.fromkeys("ab")  # paths of two layers
 OUTSIDE = "not in a layer"
@@ -12,10 +13,10 @@ OUTSIDE = "not in a layer"
 
 def test_an_operation_is_booked_until_the_next_one_starts_and_the_sum_is_the_call():
     starts = (0.0, "a call"), (0.5, "m/a/x"), (1.0, "m/add"), (2.0, "m/b/x"), (2.5, "m/a/y")
-    found = xh.Profile(1, (*starts, (4.0, "")))
+    found = Profile(1, (*starts, (4.0, "")))
     assert found.seconds_by(AB) == {"a": 2.0, "b": 0.5, OUTSIDE: 1.5}
     assert found.seconds_by({}) == {OUTSIDE: 4.0}
-    twice = xh.Profile(2, ((0.0, "a/x"), (1.0, ""), (9.0, "a/x"), (12.0, "")))
+    twice = Profile(2, ((0.0, "a/x"), (1.0, ""), (9.0, "a/x"), (12.0, "")))
     assert twice.seconds_by(AB) == {"a": 2.0}  # nothing between two calls
 
 

@@ -19,7 +19,6 @@ class Cost:
         new: The traces or programs that all example calls need.
         singletons: Those that a single example needs; 0 where the examples are all that there is.
         faults: Page faults of a call.
-        fault_share: The share of its time that they take, by their measured price.
     """
 
     call: float
@@ -30,7 +29,6 @@ class Cost:
     new: int
     singletons: int
     faults: float = 0.0
-    fault_share: float = 0.0
     first_slow: float | None = None
     first_fast: float | None = None
 

@@ -26,25 +26,33 @@ class CompileCounts:
     def __init__(self, fn):
         self.examples, self.failure = 0, ""
         self.new, self.reasons = list[tuple[str, float]](), list[Reason]()
-        self._users, self._numbers, self._given = Counter[int](), dict[str, int](), list[dict]()
+        self._users, self._programs, self._given = Counter[int](), dict[str, int](), list[dict]()
         self._shapes = dict[str, None]()  # of all calls
         self._fn, self._traces = fn, 0
 
     def add(self, shape: str, seconds: float, compilations: int, call: Call) -> None:
-        """Note a call. Its program is known by its arguments, or by all but their contents."""
+        """Note a call, and which program it used."""
         given, traces = arguments_of(call), self._traced()
-        alike = repr([(x, facts | {"content": None}) for x, facts in given.items()])
-        number = self._numbers.get(repr(given), self._numbers.get(alike, 0))
+        exact = repr(given)
+        without_contents = repr([(x, facts | {"content": None}) for x, facts in given.items()])
         if compilations or traces > self._traces:
-            number = len(self._given)
+            program = len(self._given)
             if any(shape == other for other, _ in self.new):
                 self.reasons += reasons_for(self._given, given)
             self.new.append((shape, seconds))
             self._given.append(given)
-        self._numbers[repr(given)] = self._numbers[alike] = number
-        self._users[number] += 1
+        else:
+            program = self._program_of(exact, without_contents)
+        self._programs[exact] = self._programs[without_contents] = program
+        self._users[program] += 1
         self._shapes[shape] = None
         self.examples, self._traces = self.examples + 1, traces
+
+    def _program_of(self, exact, without_contents):
+        """The program that the same arguments used, or else others that differ in contents only."""
+        if exact in self._programs:
+            return self._programs[exact]
+        return self._programs.get(without_contents, 0)
 
     def _traced(self):
         """The traces until now; 0 for anything but a `tf.function`."""
@@ -83,7 +91,6 @@ class CompileCounts:
             new=new,
             singletons=alone if is_sample else 0,
             faults=passes.faults.get(label, 0.0),
-            fault_share=passes.fault_share(label),
         )
 
 

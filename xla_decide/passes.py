@@ -13,7 +13,7 @@ import numpy as np
 from xla_helpers.calls import Call
 from xla_helpers.errors import headline
 from xla_helpers.evidence import Evidence
-from xla_helpers.memory import page_fault_seconds, page_faults
+from xla_helpers.memory import page_faults
 from xla_helpers.ratios import Ratio, median_ratio
 from xla_helpers.tables import Table, format_si, pluralize
 from xla_helpers.timing import BLOCK_SECONDS, effort, needs_waiting, wait_for_device
@@ -109,10 +109,6 @@ class Passes(Table):
             if max(calls) >= APART * min(calls):
                 found[shape] = max(calls) / min(calls)
         return found
-
-    def fault_share(self, label: str) -> float:
-        """The share of a call's time that its page faults take, by their measured price."""
-        return min(1.0, self.faults.get(label, 0.0) * page_fault_seconds() / self.call(label))
 
     @property
     def as_labelled(self) -> bool:
@@ -236,8 +232,9 @@ class _Lanes:
 
     def forget(self, every):
         """Begin anew, with every k-th example, and so often that a pass is long enough to time."""
-        shortest = min(float(np.sum(mine[-1][::every])) for mine in self._seconds.values() if mine)
-        self._repeats = max(1, math.ceil(BLOCK_SECONDS * effort() / max(shortest, 1e-9)))
+        last_passes = [np.sum(mine[-1][::every]) for mine in self._seconds.values() if mine]
+        shortest = max(float(min(last_passes)), 1e-9)
+        self._repeats = max(1, math.ceil(BLOCK_SECONDS * effort() / shortest))
         self._calls = {label: mine[::every] for label, mine in self._calls.items()}
         for kept in (*self._seconds.values(), *self._faults.values()):
             kept.clear()
@@ -248,11 +245,13 @@ class _Lanes:
         An interval is looked at for its width alone, never for its side.
         """
         if self.passes < PASSES:
-            return (self.passes >= FEWEST and seconds > 2 * budget) or seconds > LONGEST
+            if seconds > LONGEST:
+                return True
+            return self.passes >= FEWEST and seconds > 2 * budget
+        if seconds > budget:
+            return True
         found = self.result(stream)
-        return seconds > budget or all(
-            found.ratio(label).is_narrow for label in found.seconds if label != "graph"
-        )
+        return all(found.ratio(label).is_narrow for label in found.seconds if label != "graph")
 
     def result(self, stream):
         """What was timed until now."""

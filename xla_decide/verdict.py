@@ -9,12 +9,12 @@ from xla_helpers.look.checking import Check
 from xla_helpers.look.manual import see
 from xla_helpers.ratios import Ratio, median_ratio
 from xla_helpers.tables import Table, pluralize
-from xla_helpers.timing import SHARE
 
 from .costs import ProcessResult
 from .passes import Passes
 
 NOT_COMPARED = ", results not compared"
+MANY_PAGES = 100_000  # of new memory in a second of calls: fewer cost a few percent at most
 
 
 @dataclass(frozen=True, repr=False)
@@ -235,13 +235,13 @@ class Decision(Table):
         return list(dict.fromkeys([*notes, *(x for found in self.findings for x in found.notes)]))
 
     def _notes_on_memory(self):
-        paying = []
-        for label, cost in self.findings[0].costs.items():
-            if cost.fault_share >= SHARE:
-                pages = pluralize(round(cost.faults), "page")
-                paying.append(f"{label} {pages} a call, about {cost.fault_share:.0%} of its time")
+        touching = [
+            f"{label} {pluralize(round(cost.faults), 'page')} a call"
+            for label, cost in self.findings[0].costs.items()
+            if cost.faults > MANY_PAGES * cost.call
+        ]
         keep = "An allocator that keeps what is freed, such as tcmalloc, may save them."
-        return [f"New memory: {'; '.join(paying)}. {keep}"] if paying else []
+        return [f"New memory: {'; '.join(touching)}. {keep}"] if touching else []
 
     @property
     def warnings(self) -> list[str]:

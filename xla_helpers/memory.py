@@ -74,7 +74,16 @@ def page_size() -> int | None:
 
 def page_faults() -> int | None:
     """Page faults of this process until now; None on a system that counts none."""
-    return _faults() if page_fault_seconds() else None
+    return _faults() if _are_faults_counted() else None
+
+
+@cache
+def _are_faults_counted():
+    """Whether the system counts a page fault when new memory is touched."""
+    before = _faults()
+    with mmap.mmap(-1, 16 * mmap.PAGESIZE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as fresh:
+        fresh[:: mmap.PAGESIZE] = bytes(16)
+    return _faults() > before
 
 
 @cache

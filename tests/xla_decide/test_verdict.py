@@ -8,16 +8,18 @@ import pytest
 from scipy.stats import binomtest
 
 import xla_decide as xd
+from xla_decide import verdict
+from xla_decide.costs import Cost, ProcessResult
 
 
 def cost(call, first=0.0, examples=20, new=1, alone=0):
     """Of a candidate whose races were of no width."""
-    return xd.Cost(call, call, call, first, examples, new, alone)
+    return Cost(call, call, call, first, examples, new, alone)
 
 
 def finding(costs, why=None, **otherwise):
     objections = {label: "" for label in costs if label != "graph"} | (why or {})
-    return xd.ProcessResult("here", {"float32[3]": 1.0}, costs, objections, **otherwise)
+    return ProcessResult("here", {"float32[3]": 1.0}, costs, objections, **otherwise)
 
 
 def decision(*findings, calls=10_000, repeats=None):
@@ -41,7 +43,7 @@ def test_the_same_model_gets_opposite_verdicts():
     assert slower.label == "graph" and slower.break_even_calls("XLA") == math.inf
 
 
-ALONE = xd.Cost(1e-3, 1e-3, 1e-3, 0.1, examples=20, new=10, singletons=10)
+ALONE = Cost(1e-3, 1e-3, 1e-3, 0.1, examples=20, new=10, singletons=10)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,7 @@ def test_two_sums_part_where_examples_stood_alone(repeats, label, seconds):
 
 def test_the_chance_of_a_new_program_has_the_interval_of_wilson():
     """Five of twenty examples stood alone, and a program takes a second."""
-    mine = xd.Cost(0.0, 0.0, 0.0, 1.0, examples=20, new=5, singletons=5)
+    mine = Cost(0.0, 0.0, 0.0, 1.0, examples=20, new=5, singletons=5)
     exact = binomtest(5, 20).proportion_ci(0.95, method="wilson")
     ends = [mine.per_call(end) for end in ("fast", "call", "slow")]
     assert ends == pytest.approx([exact.low, 5 / 20, exact.high], rel=1e-4)
@@ -113,7 +115,7 @@ def test_the_row_of_the_manual_is_that_of_the_reason(mine, row):
     ],
 )
 def test_the_low_end_of_a_gain_must_reach_what_was_asked_for(slow, call, label):
-    mine = xd.Cost(1 / call, 1 / slow, 1 / 1.2, 0.0, 20, 1, 0)
+    mine = Cost(1 / call, 1 / slow, 1 / 1.2, 0.0, 20, 1, 0)
     one = decision(finding({"graph": cost(1.0), "XLA": mine}))
     assert one.label == label and one.verdict.startswith(f"{label or 'undecided'}: ")
     assert "in this process alone" in one.verdict
@@ -127,11 +129,11 @@ def test_of_equal_winners_the_first():
 
 def test_of_winners_that_may_gain_as_much_the_simplest():
     """Though its high end is below the other's middle: their intervals share a part."""
-    close = xd.Cost(1.0e-3, 1.2e-3, 0.95e-3, 0.0, 20, 1, 0)
-    padded = xd.Cost(0.9e-3, 1.1e-3, 0.7e-3, 0.0, 20, 1, 0)
+    close = Cost(1.0e-3, 1.2e-3, 0.95e-3, 0.0, 20, 1, 0)
+    padded = Cost(0.9e-3, 1.1e-3, 0.7e-3, 0.0, 20, 1, 0)
     both = {"graph": GRAPH, "XLA": close, "XLA, padded": padded}
     assert decision(finding(both)).label == "XLA"
-    clearly = xd.Cost(0.65e-3, 0.7e-3, 0.6e-3, 0.0, 20, 1, 0)
+    clearly = Cost(0.65e-3, 0.7e-3, 0.6e-3, 0.0, 20, 1, 0)
     assert decision(finding(both | {"XLA, padded": clearly})).label == "XLA, padded"
 
 
@@ -190,7 +192,9 @@ def test_without_a_baseline_there_is_no_verdict():
 
 
 def test_a_decision_says_what_new_memory_costs():
-    paying = replace(GRAPH, faults=500.0, fault_share=0.3)
-    one = decision(finding({"graph": paying, "XLA": XLA}))
+    most = round(verdict.MANY_PAGES * GRAPH.call)
+    few, many = (replace(GRAPH, faults=number) for number in (most - 1.0, most + 1.0))
+    quiet, one = (decision(finding({"graph": cost, "XLA": XLA})) for cost in (few, many))
+    assert not [note for note in quiet.notes if "memory" in note]
     (note,) = [note for note in one.notes if "memory" in note]
-    assert note.startswith("New memory: graph 500 pages a call, about 30%") and "XLA" not in note
+    assert note.startswith(f"New memory: graph {most + 1} pages a call") and "XLA" not in note

@@ -1,7 +1,7 @@
 """Notebooks as tests: nbval's, at their sizes for tests.
 
-`parameters.toml` says with which parameters a notebook is tested, kernels measure for a part of the
-usual seconds, and their processes import TensorFlow more cheaply.
+`parameters.toml` says with which parameters a notebook is tested, and kernels measure for a part of
+the usual seconds.
 """
 
 import json
@@ -16,13 +16,6 @@ from nbval.plugin import IPyNbCell, IPyNbFile
 from tests.records import EFFORT
 
 TABLE = "tests/parameters.toml"
-LIGHTER = Path(__file__).with_name("lighter")  # what a process of a notebook imports at its start
-
-
-@pytest.fixture
-def lighter(monkeypatch):
-    """For a page that runs as a notebook does: its processes import TensorFlow more cheaply."""
-    monkeypatch.setenv("PYTHONPATH", str(LIGHTER), prepend=os.pathsep)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -71,7 +64,6 @@ class Notebook(IPyNbFile):
             environment.setenv("XLA_RESULTS", self.recorded.name)  # no results at such sizes
             claims = Path(os.environ["XLA_CLAIMS"]).with_name(f"{self.path.stem}.claims")
             environment.setenv("XLA_CLAIMS", str(claims))
-            environment.setenv("PYTHONPATH", str(LIGHTER), prepend=os.pathsep)
             super().setup()
 
     def teardown(self):

@@ -1,14 +1,11 @@
 """What comes before TensorFlow's import: its log goes to a file, and its switches are set."""
 
 import atexit
-import gc
-import importlib.util
 import logging
 import os
 import sys
 import tempfile
 from contextlib import suppress
-from functools import partial
 
 from .logs import log_path, log_to
 from .memory import pin_malloc
@@ -28,8 +25,7 @@ def prepare_tensorflow(keras: int | None = None) -> str:
     an array and 64 MiB for giving memory back, so that what a process did before does not change
     what a large array costs. On a GPU this process and its children take memory as they need it, so
     that they can share the device. Keras runs on TensorFlow from here on, whatever KERAS_BACKEND
-    says, and is imported when it is used. Python's garbage collector leaves out what the import of
-    TensorFlow makes.
+    says.
 
     Args:
         keras: 3 for code in which `tf.keras` must be Keras 3, whatever TF_USE_LEGACY_KERAS says;
@@ -53,7 +49,6 @@ def prepare_tensorflow(keras: int | None = None) -> str:
         os.environ.pop("TF_USE_LEGACY_KERAS", None)  # which makes `tf.keras` the older Keras 2
     os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
     pin_malloc()
-    sys.meta_path.insert(0, _Finder())
     # The switch makes TensorFlow log the name and the seconds of each compilation.
     switches = filter(None, [os.environ.get("TF_CPP_VMODULE"), "service=1,device_compiler=1"])
     os.environ |= {"TF_CPP_VMODULE": ",".join(switches), "TF_CPP_MIN_LOG_LEVEL": "0"}
@@ -70,57 +65,6 @@ def _remove(path, owner):
     """Delete the log, in the process that made it alone: a fork of it ends, too."""
     if os.getpid() == owner:
         os.unlink(path)
-
-
-class _Finder:
-    """Finds TensorFlow as Python does, once, with a cheaper import."""
-
-    def find_spec(self, name, path=None, target=None):
-        """Called by Python before it looks for a module."""
-        if name != "tensorflow":
-            return None
-        sys.meta_path.remove(self)
-        return lighter_spec()
-
-
-def lighter_spec():
-    """How Python would import TensorFlow, for two seconds of a processor less.
-
-    The garbage collector leaves out what the import makes: that stays until the process ends, and
-    the collector would go over it while it grows, with each full collection, and at the end. And
-    TensorFlow ends its import with that of Keras, and does without it where that fails; a process
-    that never uses Keras saves its time, and 50 MB. So it is with h5py and SciPy, for which an old
-    copy of Keras asks that TensorFlow still imports.
-    """
-    spec = importlib.util.find_spec("tensorflow")
-    if spec is not None and spec.loader is not None:
-        run = spec.loader.exec_module
-        spec.loader.exec_module = partial(_run_lightly, run)  # type: ignore[method-assign]
-    return spec
-
-
-class _Later:
-    def __init__(self):
-        is_legacy = "TF_USE_LEGACY_KERAS" in os.environ  # tf_keras keeps what it finds at first
-        self.names = {"keras.src"} | (set() if is_legacy else {"h5py", "scipy"})
-
-    def find_spec(self, name, path=None, target=None):
-        """Called by Python before it looks for a module."""
-        if name in self.names:
-            raise ImportError(f"{name} is imported when it is used")
-
-
-def _run_lightly(run, module):
-    was_on = gc.isenabled()
-    gc.disable()
-    sys.meta_path.insert(0, later := _Later())
-    try:
-        run(module)
-    finally:
-        sys.meta_path.remove(later)
-        gc.freeze()  # what is there now is garbage for nobody
-        if was_on:
-            gc.enable()
 
 
 def _keep_python_stderr():

@@ -5,7 +5,6 @@ import os
 import pytest
 
 import xla_helpers as xh
-from xla_helpers import startup
 
 
 def prepare_twice():
@@ -36,55 +35,6 @@ def test_switches_of_the_reader_are_kept():
     flags = {"TF_CPP_VMODULE": "xla_launch_util=2", "TF_FORCE_GPU_ALLOW_GROWTH": "false"}
     switches = xh.run_in_process(prepare_twice, flags=flags).value[-1]
     assert switches[::2] == ["xla_launch_util=2,service=1,device_compiler=1", "false"]
-
-
-def test_the_collector_leaves_out_what_the_import_makes():
-    code = """
-import gc
-import xla_helpers as xh
-xh.prepare_tensorflow()
-import tensorflow as tf
-assert tf.__spec__.name == "tensorflow" and tf.constant(1) == 1
-print(gc.isenabled(), gc.get_freeze_count() > 100_000)
-"""
-    assert xh.run_in_process(code).stdout == "True True\n"
-
-
-def test_keras_is_imported_when_it_is_used(tf, tmp_path):
-    """By `tf.keras` or its own name, and in time to read a model that somebody saved."""
-    model = tf.keras.Sequential([tf.keras.Input([2]), tf.keras.layers.Dense(1)])
-    model.compile("adam", "mse")
-    model.fit(tf.ones([4, 2]), tf.ones([4, 1]), verbose=0)
-    model.save(tmp_path / "model.keras")
-    tf.saved_model.save(model, str(tmp_path / "saved"))
-    code = """
-import sys
-import xla_helpers as xh
-xh.prepare_tensorflow()
-import tensorflow as tf
-before = bool({"keras", "h5py", "scipy"} & sys.modules.keys())
-loaded = tf.saved_model.load(sys.argv[1] + "/saved").signatures["serving_default"]
-(found,) = loaded(tf.ones([1, 2])).values()
-between = "keras" in sys.modules
-model = tf.keras.models.load_model(sys.argv[1] + "/model.keras")
-assert (model(tf.ones([1, 2])) == found).numpy().all()
-import keras
-assert type(model.optimizer) is keras.optimizers.Adam
-print(before, between, any("Later" in str(one) for one in sys.meta_path))
-"""
-    assert xh.run_in_process(code, (str(tmp_path),)).stdout == "False False False\n"
-
-
-@pytest.mark.parametrize("is_on", [True, False])
-def test_the_collector_is_off_in_an_import_and_then_as_before(monkeypatch, is_on):
-    seen, state = [], {"on": is_on, "frozen": 0}
-    monkeypatch.setattr(startup.gc, "isenabled", lambda: state["on"])
-    monkeypatch.setattr(startup.gc, "disable", lambda: state.update(on=False))
-    monkeypatch.setattr(startup.gc, "enable", lambda: state.update(on=True))
-    monkeypatch.setattr(startup.gc, "freeze", lambda: state.update(frozen=1))
-    startup._run_lightly(lambda module: seen.append((module, dict(state))), "tensorflow")
-    assert seen == [("tensorflow", {"on": False, "frozen": 0})]
-    assert state == {"on": is_on, "frozen": 1}
 
 
 @pytest.mark.parametrize("first", ["tensorflow", "keras"])

@@ -193,8 +193,8 @@ def test_the_layer_that_takes_longer_under_xla_is_named(tf, monkeypatch, graph, 
     assert why_slower(*calls) == why
 
 
-def test_the_event_of_a_recording_is_no_reason(tf, monkeypatch):
-    """What stands before the first operation and after the last is of the profiler's own event."""
+def test_what_stands_in_no_layer_is_no_reason(tf, monkeypatch):
+    """Such as the profiler's own event, before the first operation and after the last."""
 
     def recorded(fn, args, kwargs):
         rest = 4.0 if fn is calls[1].fn else 1.0

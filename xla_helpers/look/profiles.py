@@ -16,7 +16,6 @@ from .layers import layer_at
 OUTSIDE = "not in a layer"  # where time is booked that no layer takes
 ONE_CALL = "one recorded call"  # the name of the event that spans a call
 
-NUMBERS = re.compile(r"(_\d+)+$")  # what TensorFlow adds to names that are taken
 OPERATION = re.compile(r"(?!__inference_)([^:]+):(\w+)")
 """The name of the event of an operation in a graph: its path and type. The graph itself has one."""
 
@@ -49,22 +48,11 @@ class Profile:
         Returns:
             Seconds per call for each path, and for all that is "not in a layer".
         """
-        return self._divided(lambda path: layer_at(path, layers) or OUTSIDE)
-
-    def seconds_by_kind(self) -> dict[str, float]:
-        """Divide the seconds of a call among kinds of operations, by their names without numbers.
-
-        Returns:
-            Seconds per call for each name, such as "MatMul".
-        """
-        return self._divided(lambda path: NUMBERS.sub("", path.rpartition("/")[2]))
-
-    def _divided(self, part_of):
-        """Part to seconds; part_of: gives the part of a path."""
-        part_of, seconds = cache(part_of), defaultdict[str, float](float)
+        layer_of = cache(lambda path: layer_at(path, layers) or OUTSIDE)
+        seconds = defaultdict[str, float](float)
         for (start, path), (end, _) in itertools.pairwise(self.starts):
             if path:
-                seconds[part_of(path)] += (end - start) / self.calls
+                seconds[layer_of(path)] += (end - start) / self.calls
         return seconds
 
 

@@ -16,7 +16,7 @@ from xla_helpers.evidence import Evidence
 from xla_helpers.memory import page_faults
 from xla_helpers.ratios import Ratio, median_ratio
 from xla_helpers.tables import Table, format_si, pluralize
-from xla_helpers.timing import BLOCK_SECONDS, effort, needs_waiting, wait_for_device
+from xla_helpers.timing import BLOCK_SECONDS, effort, in_step, needs_waiting, wait_for_device
 from xla_helpers.variables import Snapshot
 
 from .stream import Stream
@@ -189,7 +189,7 @@ class _Lanes:
         self._seconds: dict[str, list] = {label: [] for label in (*calls, CONTROL)}
         self._faults: dict[str, list] = {label: [] for label in (*calls, CONTROL)}
         self._shuffle = random.Random(0).shuffle  # always the same orders
-        self._repeats, self.failures = 1, dict[str, str]()
+        self._repeats, self.failures = dict.fromkeys(calls, 1), dict[str, str]()
 
     @property
     def passes(self):
@@ -210,8 +210,8 @@ class _Lanes:
             self._snapshot.restore()
             try:
                 before = page_faults() or 0
-                self._seconds[label].append(self._timed(self._calls[_function_of(label)]))
-                made = self._repeats * len(self._calls["graph"])
+                self._seconds[label].append(self._timed(_function_of(label)))
+                made = self._repeats[_function_of(label)] * len(self._calls["graph"])
                 self._faults[label].append(((page_faults() or 0) - before) / made)
             except Exception as error:  # whatever a reader's function raises
                 if _function_of(label) == "graph":
@@ -219,22 +219,24 @@ class _Lanes:
                 self.failures[label] = headline(error)
                 del self._seconds[label]
 
-    def _timed(self, calls):
+    def _timed(self, function):
+        """The seconds of each of its calls, the mean over its repeats."""
+        calls, repeats = self._calls[function], self._repeats[function]
         seconds = np.zeros(len(calls))
-        for _ in range(self._repeats):
+        for _ in range(repeats):
             for place, call in enumerate(calls):
                 start = self._clock()
                 call()
                 if self._wait:
                     wait_for_device()
                 seconds[place] += self._clock() - start
-        return seconds / self._repeats
+        return seconds / repeats
 
     def forget(self, every):
         """Begin anew, with every k-th example, and so often that a pass is long enough to time."""
-        last_passes = [np.sum(mine[-1][::every]) for mine in self._seconds.values() if mine]
-        shortest = max(float(min(last_passes)), 1e-9)
-        self._repeats = max(1, math.ceil(BLOCK_SECONDS * effort() / shortest))
+        last = {label: float(np.sum(mine[-1][::every])) for label, mine in self._seconds.items()}
+        enough = {x: math.ceil(BLOCK_SECONDS * effort() / max(s, 1e-9)) for x, s in last.items()}
+        self._repeats = {x: in_step(number, enough["graph"]) for x, number in enough.items()}
         self._calls = {label: mine[::every] for label, mine in self._calls.items()}
         for kept in (*self._seconds.values(), *self._faults.values()):
             kept.clear()

@@ -1,6 +1,5 @@
 """Measure one function; compare several: equal results first, then speed, in turns."""
 
-import math
 import random
 import time
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from .timing import (
     Measurement,
     calibrate,
     effort,
+    in_step,
     rounds_by_effort,
     time_block,
     timed,
@@ -212,7 +212,7 @@ class _Race:
         for label in list(self.blocks):
             calls = self._attempt(label, calibrate, block)
             if calls is not None:
-                self.calls[label] = self._in_step(calls)
+                self.calls[label] = in_step(calls, next(iter(self.calls.values()), calls))
             self._moved |= first.snapshot.changed().keys()
 
     def measurements(self):
@@ -244,16 +244,6 @@ class _Race:
         for label, blocks in self._lanes:
             if label in self.blocks:
                 blocks.append(self._attempt(label, time_block, self.calls[label]))
-
-    def _in_step(self, calls):
-        """Calls in a block: as many as the first candidate's, or 4, 16 times as many or as few.
-
-        The start of a block costs something too. So it costs two like candidates the same, also
-        where a disturbance made one of them look slower than it is.
-        """
-        first = next(iter(self.calls.values()), calls)
-        nearest_power_of_four = 4.0 ** round(math.log(calls / first, 4))
-        return max(1, round(first * nearest_power_of_four))
 
     def _is_narrow(self):
         seconds = [[block.seconds for block in blocks] for blocks in self.blocks.values()]

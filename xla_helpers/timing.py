@@ -1,6 +1,7 @@
 """The clock: one call alone, blocks of calls, the seconds they took, and their page faults."""
 
 import itertools
+import math
 import os
 import statistics
 import sys
@@ -133,6 +134,16 @@ def calibrate(call: Callable, block: float = BLOCK_SECONDS, clock=time.perf_coun
         if seconds >= block / 2:
             return max(1, round(calls * block / seconds))
         calls *= 4
+
+
+def in_step(calls: int, first: int) -> int:
+    """Calls in a block: as many as the first candidate's, or 4, 16 times as many or as few.
+
+    The start of a block costs something too. So it costs two like candidates the same, also where a
+    disturbance made one of them look slower than it is.
+    """
+    nearest_power_of_four = 4.0 ** round(math.log(calls / first, 4))
+    return max(1, round(first * nearest_power_of_four))
 
 
 def time_block(call: Callable, calls: int, clock=time.perf_counter) -> Block:

@@ -45,6 +45,12 @@ def test_a_pass_of_short_calls_is_repeated_until_it_is_long_enough(clock):
     assert 200 <= clock.labels.count("XLA") / 8 <= 201  # 20 ms
 
 
+def test_a_candidate_that_takes_no_time_makes_the_others_no_longer(clock):
+    race(clock, stream_of("a"), graph=[2e-3], XLA=[1e-6])
+    assert 8 * 10 <= clock.labels.count("graph") / 2 <= 8 * 11  # 20 ms, and with the control
+    assert clock.labels.count("XLA") > 8 * 5_000
+
+
 def test_too_long_a_sample_is_thinned_and_not_cut_off(clock):
     found = race(clock, stream_of(*"abcdefgh"), budget=8.0, graph=[0.1] * 8, XLA=[0.1] * 8)
     assert found.shapes == ("a", "d", "g") and len(found.seconds["graph"]) == 8

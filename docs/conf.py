@@ -167,6 +167,6 @@ def contents(readme, pages):
 
 def summary(found):
     """Below a heading of the reference: a table of what the section describes."""
-    names = re.findall(r":: (?:xla_helpers\.)?(.+)", found[1])
+    names = re.findall(r":: (?:xla_\w+\.)?(.+)", found[1])
     table = ["\n.. autosummary::", "   :nosignatures:", "", *(f"   {name}" for name in names)]
     return found[0].replace(found[1], "\n".join([*table, "", found[1]]))

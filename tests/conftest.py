@@ -1,6 +1,7 @@
-"""A clock that moves only when a test says so."""
+"""A clock that moves only when a test says so, and what compiles."""
 
 import itertools
+from functools import partial
 
 import matplotlib
 import pytest
@@ -32,3 +33,9 @@ class Clock:
 @pytest.fixture
 def clock():
     return Clock()
+
+
+@pytest.fixture
+def jit(tf):
+    """`tf.function` with ``jit_compile=True``."""
+    return partial(tf.function, jit_compile=True)

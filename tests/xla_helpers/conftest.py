@@ -1,6 +1,5 @@
 """Small results of every kind, made by hand: what the tests look at and draw."""
 
-from functools import partial
 from types import SimpleNamespace
 
 import matplotlib.pyplot as plt
@@ -21,12 +20,6 @@ SIZES = (256, 1024, 4096)
 def close_figures():
     yield
     plt.close("all")
-
-
-@pytest.fixture
-def jit(tf):
-    """`tf.function` with ``jit_compile=True``."""
-    return partial(tf.function, jit_compile=True)
 
 
 @pytest.fixture(scope="session")

@@ -7,33 +7,55 @@ from html import escape
 from nbformat.v4 import new_markdown_cell
 
 
+class Reader:
+    """Whether a reader, cell by cell, still guesses, and whether the answer has come out."""
+
+    def __init__(self):
+        self.is_guessing, self.is_answered = False, True
+
+    def meets(self, cell):
+        """A cell with a guess asks; the next one that gives it away ends the guessing."""
+        if "say" in cell["metadata"]:
+            self.is_guessing, self.is_answered = True, False
+        elif "answer" in cell["metadata"]["tags"]:
+            self.is_guessing = False
+
+    def sees(self, came_out):
+        """What came out answers the guess."""
+        self.is_answered = self.is_answered or came_out
+
+
 def folded(cells):
     """Fold hidden code, solutions, and what came out after a guess: outputs, and `answer` cells.
 
     A picture stays in sight, unless it is the first thing that answers a guess.
     """
-    parts, guessing, told = [], False, True  # each part: whether it came out, and its cells
+    parts, reader = [], Reader()  # each part: whether it came out, and its cells
     for cell in cells:
-        about, outputs = cell["metadata"], cell.get("outputs", [])
-        tags = about.setdefault("tags", [])
-        hidden, answer = about.get("jupyter", {}).get("source_hidden"), "answer" in tags
-        guessing = "say" in about or (guessing and not answer)
-        told &= "say" not in about
-        for output in outputs:
-            if alt := output.get("metadata", {}).get("image/png", {}).get("alt"):
-                about["mystnb"] = {"image": {"alt": alt}}
-            if "  " in "".join(output.get("text", "")):  # site.css keeps the shape
-                tags.append("columns")
-        for number, (came_out, change) in enumerate(halves(cell, hidden, guessing, told)):
+        cell["metadata"].setdefault("tags", [])
+        describe_outputs(cell)
+        reader.meets(cell)
+        hidden = cell["metadata"].get("jupyter", {}).get("source_hidden")
+        found = halves(cell, hidden, reader.is_guessing, reader.is_answered)
+        for number, (came_out, change) in enumerate(found):
             part = cell | {"id": f"{cell['id']}-{number}"} | change
             is_code = not number and (hidden or draws(cell))
             parts.append((came_out, fold(title(cell), [part]) if is_code else [part]))
-            told |= came_out
+            reader.sees(came_out)
     for came_out, group in itertools.groupby(parts, lambda part: part[0]):
         group = [part for _, part in group]
         shown = list(itertools.chain.from_iterable(group))
         by_itself = all(len(part) > 1 for part in group)  # each of them is folded already
         yield from fold(holds(shown), shown, "came-out") if came_out and not by_itself else shown
+
+
+def describe_outputs(cell):
+    """Note the words of a picture, and that a text has columns, where the site looks for them."""
+    for output in cell.get("outputs", []):
+        if alt := output.get("metadata", {}).get("image/png", {}).get("alt"):
+            cell["metadata"]["mystnb"] = {"image": {"alt": alt}}
+        if "  " in "".join(output.get("text", "")):  # site.css keeps the shape
+            cell["metadata"]["tags"].append("columns")
 
 
 def halves(cell, hidden, guessing, told):

@@ -7,18 +7,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from itertools import chain
 from types import MethodType
 from typing import Any
 
-import numpy as np
-
-from . import internals
+from . import arguments, internals
 from .errors import check_args
-from .tables import abbreviate, truncate
+from .tables import truncate
 from .variables import Snapshot, resources_in
 
-MANY = 32  # different whole numbers in an array of floating ones: then they are measured values
 KEEP = "Keep what tf.saved_model.load returns in a global name, and give its method or signature."
 
 
@@ -118,7 +114,7 @@ class Call:
             return 0.0, []
         import tensorflow as tf
 
-        given = _flattened((self.args, self.kwargs))
+        given = arguments.flattened((self.args, self.kwargs))
         resources: list[Any] = [value for value in given if isinstance(value, tf.Variable)]
         iterators = [value for value in given if isinstance(value, tf.data.Iterator)]
         resources += tf.nest.flatten(iterators, expand_composites=True)
@@ -141,124 +137,28 @@ class Call:
         finally:
             snapshot.restore()
 
-    @contextmanager
-    def arguments_restored(self) -> Iterator[None]:
-        """The arrays, lists and dictionaries among the arguments are after the block as before.
-
-        Raises:
-            ValueError: After a block that changed one of them in place; it names them.
-        """
-        kept = [*_mutable_in("args", self.args), *_mutable_in("kwargs", self.kwargs)]
-        try:
-            yield
-        finally:
-            changed = [one for one in kept if _contents(one[1]) != _contents(one[2])]
-            for _, value, copy in changed:
-                _put_back(value, copy)
-        if changed:
-            places = abbreviate(place for place, _, _ in changed)
-            raise ValueError(f"changes {places} in place: let it work on a copy")
+    def arguments_restored(self):
+        """The arrays, lists and dictionaries among the arguments are after the block as before."""
+        return arguments.restored(args=self.args, kwargs=self.kwargs)
 
     def with_tensors(self) -> "Call":
         """The same call with tensors in place of NumPy arrays."""
-        import tensorflow as tf
-
-        def as_tensor(value):
-            is_array = isinstance(value, (np.ndarray, np.generic))
-            return tf.convert_to_tensor(value) if is_array else value
-
-        _flattened((self.args, self.kwargs))
-        return Call(self.fn, *tf.nest.map_structure(as_tensor, (self.args, self.kwargs)))
+        return Call(self.fn, *arguments.as_tensors((self.args, self.kwargs)))
 
     @property
     def takes_floating(self) -> bool:
         """Whether any of the arguments holds floating numbers."""
-        import tensorflow as tf
-
-        return any(map(_is_floating, tf.nest.flatten((self.args, self.kwargs), True)))
+        return arguments.have_floating((self.args, self.kwargs))
 
     def perturbed(self, seed: int) -> "Call":
         """The same call with each floating number moved up or down by its last bit."""
-        import tensorflow as tf
-
-        draws, given = np.random.default_rng(seed), (self.args, self.kwargs)
-
-        def moved(value):
-            return tf.convert_to_tensor(perturb(value, draws)) if _is_floating(value) else value
-
-        return Call(self.fn, *tf.nest.map_structure(moved, given, expand_composites=True))
+        return Call(self.fn, *arguments.perturbed((self.args, self.kwargs), seed))
 
     def with_defaults(self) -> "Call":
         """The same call with all defaults, which some parts of TensorFlow do not look up."""
         given = inspect.signature(self.python).bind(*self.args, **self.kwargs)
         given.apply_defaults()
         return Call(self.fn, given.args, given.kwargs)
-
-
-def _flattened(given):
-    """The leaves of the arguments; TypeError in words for what TensorFlow cannot take apart."""
-    import tensorflow as tf
-
-    try:
-        return tf.nest.flatten(given)
-    except TypeError as error:
-        raise TypeError(
-            f"TensorFlow cannot take the arguments apart, perhaps because a dictionary has keys of "
-            f"several types, which have no order: {error}"
-        ) from error
-
-
-def _is_floating(value):
-    """Whether it is an array or a tensor of floating numbers, real or complex."""
-    import tensorflow as tf
-
-    kind = tf.as_dtype(value.dtype) if isinstance(value, (np.ndarray, tf.Tensor)) else None
-    return bool(kind and (kind.is_floating or kind.is_complex))
-
-
-def perturb(value: Any, draws: np.random.Generator) -> np.ndarray:
-    """An array of floating numbers, each moved up or down by its last bit.
-
-    Zeros and infinities, whose meaning would change, stay. So do whole numbers, unless an array has
-    many different ones, as a picture has: then they move up, which rounds back to them.
-    """
-    from ml_dtypes import finfo
-
-    array = np.asarray(value)
-    eps = draws.choice([-1, 1], array.shape) * float(finfo(array.real.dtype).eps)
-    is_whole = array == np.round(array)
-    if len(np.unique(array[is_whole])) >= MANY:
-        eps, is_whole = np.where(is_whole, np.abs(eps), eps), array == 0
-    other = np.where(is_whole | np.isinf(array), array, array * (1 + eps))
-    return other.astype(array.dtype)
-
-
-def _mutable_in(place, value):
-    """Each part of an argument that a call may change in place, with its place and a copy."""
-    if isinstance(value, (list, dict)) or (isinstance(value, np.ndarray) and value.flags.writeable):
-        yield place, value, value.copy()
-    if isinstance(value, (list, tuple, dict)):
-        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _mutable_in(f"{place}[{key!r}]", part)
-
-
-def _contents(value):
-    """What tells whether an array, a list or a dictionary was changed in place."""
-    if isinstance(value, np.ndarray):
-        return value.tobytes()
-    parts = chain.from_iterable(value.items()) if isinstance(value, dict) else value
-    return list(map(id, parts))
-
-
-def _put_back(value, copy):
-    """Give an array, a list or a dictionary the contents of its copy."""
-    if isinstance(value, np.ndarray):
-        value[...] = copy
-    elif isinstance(value, dict):
-        value.clear()
-        value.update(copy)
-    else:
-        value[:] = copy
 
 
 def by_label(candidates: Mapping[Any, Callable]) -> dict[str, Callable]:

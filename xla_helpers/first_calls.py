@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from . import internals
-from .calls import Call, perturb
+from .arguments import perturb
+from .calls import Call
 from .differences import Difference, Sensitive, as_arrays, largest
 from .evidence import Evidence, draws_in, nodes_in, observe
 from .logs import compilations_are_logged, watch_compilations

@@ -18,6 +18,7 @@ from markupsafe import Markup, escape
 
 import xla_decide as xd
 import xla_helpers as xh
+from xla_decide.words import gain_in_words
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "tools" / "page" / "decision.html.j2"
@@ -167,7 +168,7 @@ def answer(decision):
         objection = f"{label} {decision.objections[label]}."
         return "No: keep the graph.", f"{objection}{_would(decision, label)}"
     if decision.has_two_sums and not decision.choice:
-        return "It depends on your calls.", f"{label} is {decision.gain_in_words(label)}."
+        return "It depends on your calls.", f"{label} is {gain_in_words(decision, label)}."
     head = "No: keep the graph." if decision.choice else "Not decided."
     if decision.choice == label:
         use = "switch XLA on (jit_compile=True)" if label == "XLA" else f"use “{label}”"

@@ -10,7 +10,7 @@ from .gpu.target_programs import compile_for
 from .gpu.targets import targets
 
 # Types of results
-from .verdict import Decision
+from .decision import Decision
 
 __all__ = [
     "Decision",

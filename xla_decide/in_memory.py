@@ -5,10 +5,10 @@ from typing import Any
 
 from xla_helpers.differences import TOLERANCE
 
+from .decision import Decision
 from .findings import result_of
 from .plan import Plan
 from .study import examine
-from .verdict import Decision
 
 
 def decide(

@@ -13,10 +13,10 @@ from xla_helpers.tables import abbreviate
 
 from .ask_child import ask
 from .costs import ProcessResult
+from .decision import Decision
 from .gpu.target_programs import TargetProgram
 from .on_cards import CARDS
 from .protocol import ALIKE, COMPILE, FIRST, STUDY
-from .verdict import Decision
 
 DRAWN = "random numbers are drawn"  # begins why results were not compared
 

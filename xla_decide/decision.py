@@ -1,4 +1,4 @@
-"""What was decided about a model: the sums, and a line in words."""
+"""What was decided about a model: the sums, and what follows from them."""
 
 import math
 import statistics
@@ -6,15 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from xla_helpers.look.checking import Check
-from xla_helpers.look.manual import see
 from xla_helpers.ratios import Ratio, median_ratio
-from xla_helpers.tables import Table, pluralize
+from xla_helpers.tables import Table
 
+from . import words
 from .costs import ProcessResult
 from .passes import Passes
 
 NOT_COMPARED = ", results not compared"
-MANY_PAGES = 100_000  # of new memory in a second of calls: fewer cost a few percent at most
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,9 +88,10 @@ class Decision(Table):
         of a decision for the other sum.
         """
         good = [] if self.inconclusive else [x for x, why in self.objections.items() if not why]
-        return {label: self.gain(label) for label in good if self._is_raced(label)}
+        return {label: self.gain(label) for label in good if self.is_raced(label)}
 
-    def _is_raced(self, label):
+    def is_raced(self, label: str) -> bool:
+        """Whether each process raced this candidate and the graph."""
         return all({"graph", label} <= found.costs.keys() for found in self.findings)
 
     def gains_of(self, label: str, end: str = "call") -> list[float]:
@@ -176,82 +176,19 @@ class Decision(Table):
     @property
     def verdict(self) -> str:
         """One line to paste: what to use, how much faster it is, over how many calls, and where."""
-        label, said, found = self.subject, self.inconclusive, self.findings[0]
-        if not said and label in self.gains:
-            comma = "," if self.has_two_sums else ""
-            calls = pluralize(self.calls, "call")
-            said = f"{label} is {self.gain_in_words(label)}{comma} over {calls}"
-            said += f", first calls included, {self._where}"
-            said += self._programs(found.costs[label], found)
-            if why := self.not_compared.get(label):
-                said += f"; results were not compared: {why}"
-        said = said or f"{label} {self.objections[label]}"
-        return f"{self.label or 'undecided'}: {said.rstrip('.')}. {found.machine}"
-
-    @property
-    def _where(self):
-        processes = len(self.findings)
-        return "in this process alone" if processes == 1 else f"in {processes} processes"
-
-    def gain_in_words(self, label: str) -> str:
-        """How a candidate compares with the graph; both sums where they part."""
-        if not self.has_two_sums:
-            return self.gain(label).against("the graph")
-        again, new = (
-            replace(self, repeats=repeats).gain(label).against("the graph")
-            for repeats in (True, False)
-        )
-        return f"{again} if the examples come again and again, and {new} if new ones keep coming"
-
-    def _programs(self, cost, found):
-        if cost.new <= 1:
-            return ""
-        words = f"; {cost.new:,} traces or programs for {pluralize(cost.examples, 'example call')}"
-        return words + (f", set by {found.sets}" if found.sets else "")
-
-    @property
-    def notes(self) -> list[str]:
-        """What was assumed and not tested, and what to mind, in short sentences."""
-        is_open = not (self.choice or self.inconclusive or self.has_two_sums)
-        more = " More calls may decide it." if is_open else ""
-        notes = [found.why for found in self.findings if found.why and self.choice == "graph"][:1]
-        least = f"{self.min_speedup:.4g} times as fast as the graph"
-        notes += [f"Chosen is what is at least {least}.{more}"]
-        for label, cost in self.findings[0].costs.items():
-            if cost.singletons and self.repeats is not True:
-                examples = pluralize(cost.examples, "example call")
-                share = f"{cost.singletons / cost.examples:.0%} of further calls"
-                notes.append(
-                    f"If new ones keep coming, {share} trace or compile anew ({label}): so many of "
-                    f"{examples} shared nothing. `repeats` says which it is."
-                )
-        notes += self._notes_on_memory()
-        if self.choice == "graph" and "XLA" in self.gains:
-            first = self.findings[0]
-            if first.costs["XLA"].fast > first.costs["graph"].call:
-                notes.append(see("slower-when-compiled"))
-            elif self.gains["XLA"].high < 1 and first.costs["XLA"].new > 1:
-                notes.append(see("it-compiles-again-for-each-length"))
-        return list(dict.fromkeys([*notes, *(x for found in self.findings for x in found.notes)]))
-
-    def _notes_on_memory(self):
-        touching = [
-            f"{label} {pluralize(round(cost.faults), 'page')} a call"
-            for label, cost in self.findings[0].costs.items()
-            if cost.faults > MANY_PAGES * cost.call
-        ]
-        keep = "An allocator that keeps what is freed, such as tcmalloc, may save them."
-        return [f"New memory: {'; '.join(touching)}. {keep}"] if touching else []
+        return words.verdict_of(self)
 
     @property
     def warnings(self) -> list[str]:
         """What to look at before anything else."""
         return list(dict.fromkeys(x for found in self.findings for x in found.warnings))
 
+    @property
+    def notes(self) -> list[str]:
+        """What was assumed and not tested, and what to mind, in short sentences."""
+        return words.notes_on(self)
+
     def _parts(self):
-        rows = []
-        for label, why in self.objections.items():
-            gain = self.gain(label) if self._is_raced(label) and not self.inconclusive else ""
-            rows.append([label, gain, why or self.not_compared.get(label, "")])
         columns = ["", "against the graph", "why not, or not compared"]
+        rows = words.rows_of(self)
         return self.verdict, columns, rows, *self.warnings, *self.notes

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binomtest
 
 import xla_decide as xd
-from xla_decide import verdict
+from xla_decide import words
 from xla_decide.costs import Cost, ProcessResult
 
 
@@ -192,7 +192,7 @@ def test_without_a_baseline_there_is_no_verdict():
 
 
 def test_a_decision_says_what_new_memory_costs():
-    most = round(verdict.MANY_PAGES * GRAPH.call)
+    most = round(words.MANY_PAGES * GRAPH.call)
     few, many = (replace(GRAPH, faults=number) for number in (most - 1.0, most + 1.0))
     quiet, one = (decision(finding({"graph": cost, "XLA": XLA})) for cost in (few, many))
     assert not [note for note in quiet.notes if "memory" in note]

@@ -34,7 +34,7 @@ study_in_child(*sys.argv[1:])
 """
 NO_CHOICE = STARTING, DRAWING, "graph"  # what ends there leaves nothing to choose
 # How `faulthandler` begins, perhaps behind a progress bar that ends no line.
-LATE = re.compile(r"Timeout \(\d+:\d\d:\d\d(\.\d+)?\)!\n")
+LATE = re.compile(r"Timeout \(\d+:\d\d:\d\d(\.\d+)?\)!")
 ANSWERS = {ALIKE: "alike", COMPILE: "programs"}  # what is said in place of a finding
 TOLD_SECONDS = 10.0  # between two lines of progress
 

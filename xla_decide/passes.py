@@ -1,11 +1,8 @@
 """The race: passes over the example calls in their order, the candidates in turn."""
 
-import gc
 import math
-import random
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -13,10 +10,10 @@ import numpy as np
 from xla_helpers.calls import Call
 from xla_helpers.errors import headline
 from xla_helpers.evidence import Evidence
-from xla_helpers.memory import page_faults
+from xla_helpers.racing import Race
 from xla_helpers.ratios import Ratio, median_ratio
 from xla_helpers.tables import Table, format_si, pluralize
-from xla_helpers.timing import BLOCK_SECONDS, effort, in_step, needs_waiting, wait_for_device
+from xla_helpers.timing import BLOCK_SECONDS, effort, in_step, time_each
 from xla_helpers.variables import Snapshot
 
 from .stream import Stream
@@ -24,7 +21,6 @@ from .stream import Stream
 PASSES = 8  # that are timed, at least, where the budget allows it
 FEWEST, LONGEST = 3, 40.0  # of calls that take seconds: passes, unless those take longer than that
 MARGIN = 1.5  # beyond what so few passes showed
-CONTROL = "graph, again"
 RESAMPLES = 400  # of passes and examples, for an interval
 APART = 2.0  # calls of one shape whose times are so many times apart are told
 
@@ -150,124 +146,60 @@ def race_passes(
     Returns:
         The `Passes`. Of a candidate that raises it says why.
     """
-    lanes = _Lanes(calls, snapshot, clock)
-    budget *= effort()
+    lanes = {label: [call.bound for call in mine] for label, mine in calls.items()}
+    options: dict = {"control": "graph", "needed": "graph", "timer": time_each, "clock": clock}
+    race, budget, start = Race(lanes, snapshot, **options), budget * effort(), clock()
     try:
-        with _no_garbage_collection():
-            start = clock()
-            took = lanes.timed_pass()
-            if budget / PASSES < took < budget / 2:  # the first one is slow: look again
-                took = lanes.timed_pass()
-            if took < budget:
-                every = max(1, math.ceil(took * PASSES / budget))
-                stream = stream.thinned(every)
-                lanes.forget(every)
-            while not lanes.are_enough(stream, clock() - start, budget):
-                lanes.run_pass()
+        took = _seconds_of_round(race, clock)
+        if budget / PASSES < took < budget / 2:  # the first one is slow: look again
+            took = _seconds_of_round(race, clock)
+        if took < budget:
+            every = max(1, math.ceil(took * PASSES / budget))
+            stream = stream.thinned(every)
+            lanes = {label: mine[::every] for label, mine in lanes.items() if label in race.blocks}
+            passes, errors = _enough_passes(race, every), race.errors
+            race = Race(lanes, snapshot, **options)
+            race.passes, race.errors = passes, errors
+        race.until(lambda: _are_enough(race, stream, clock() - start, budget))
     finally:
         snapshot.restore()
-    return lanes.result(stream)
+    return _result(race, stream)
 
 
-@contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
+def _seconds_of_round(race, clock):
+    start = clock()
+    race.round()
+    return clock() - start
 
 
-class _Lanes:
-    """The candidates, each with its calls, and the seconds that they took until now."""
+def _enough_passes(race, every):
+    """Label to how often a lane of every k-th example is repeated, to be long enough to time."""
+    last = {label: float(np.sum(mine[-1].seconds[::every])) for label, mine in race.blocks.items()}
+    enough = {x: math.ceil(BLOCK_SECONDS * effort() / max(s, 1e-9)) for x, s in last.items()}
+    return {label: in_step(number, enough["graph"]) for label, number in enough.items()}
 
-    def __init__(self, calls, snapshot, clock):
-        self._calls = {label: [call.bound for call in mine] for label, mine in calls.items()}
-        self._snapshot, self._clock, self._wait = snapshot, clock, needs_waiting()
-        self._seconds: dict[str, list] = {label: [] for label in (*calls, CONTROL)}
-        self._faults: dict[str, list] = {label: [] for label in (*calls, CONTROL)}
-        self._shuffle = random.Random(0).shuffle  # always the same orders
-        self._repeats, self.failures = dict.fromkeys(calls, 1), dict[str, str]()
 
-    @property
-    def passes(self):
-        """How many were timed."""
-        return len(self._seconds["graph"])
-
-    def timed_pass(self):
-        """The seconds of a pass."""
-        start = self._clock()
-        self.run_pass()
-        return self._clock() - start
-
-    def run_pass(self):
-        """Run each lane once; a candidate that raises leaves, and the graph ends it all."""
-        labels = list(self._seconds)
-        self._shuffle(labels)
-        for label in labels:
-            self._snapshot.restore()
-            try:
-                before = page_faults() or 0
-                self._seconds[label].append(self._timed(_function_of(label)))
-                made = self._repeats[_function_of(label)] * len(self._calls["graph"])
-                self._faults[label].append(((page_faults() or 0) - before) / made)
-            except Exception as error:  # whatever a reader's function raises
-                if _function_of(label) == "graph":
-                    raise
-                self.failures[label] = headline(error)
-                del self._seconds[label]
-
-    def _timed(self, function):
-        """The seconds of each of its calls, the mean over its repeats."""
-        calls, repeats = self._calls[function], self._repeats[function]
-        seconds = np.zeros(len(calls))
-        for _ in range(repeats):
-            for place, call in enumerate(calls):
-                start = self._clock()
-                call()
-                if self._wait:
-                    wait_for_device()
-                seconds[place] += self._clock() - start
-        return seconds / repeats
-
-    def forget(self, every):
-        """Begin anew, with every k-th example, and so often that a pass is long enough to time."""
-        last = {label: float(np.sum(mine[-1][::every])) for label, mine in self._seconds.items()}
-        enough = {x: math.ceil(BLOCK_SECONDS * effort() / max(s, 1e-9)) for x, s in last.items()}
-        self._repeats = {x: in_step(number, enough["graph"]) for x, number in enough.items()}
-        self._calls = {label: mine[::every] for label, mine in self._calls.items()}
-        for kept in (*self._seconds.values(), *self._faults.values()):
-            kept.clear()
-
-    def are_enough(self, stream, seconds, budget):
-        """Whether there are enough passes, or the time for more is over.
-
-        An interval is looked at for its width alone, never for its side.
-        """
-        if self.passes < PASSES:
-            if seconds > LONGEST:
-                return True
-            return self.passes >= FEWEST and seconds > 2 * budget
-        if seconds > budget:
+def _are_enough(race, stream, seconds, budget):
+    """Whether there are enough passes, or the time for more is over."""
+    if len(race.again) < PASSES:
+        if seconds > LONGEST:
             return True
-        found = self.result(stream)
-        return all(found.ratio(label).is_narrow for label in found.seconds if label != "graph")
-
-    def result(self, stream):
-        """What was timed until now."""
-        seconds = {label: np.array(mine) for label, mine in self._seconds.items()}
-        return Passes(
-            control=seconds.pop(CONTROL),
-            seconds=seconds,
-            shapes=tuple(example.shape for example in stream.sample),
-            weights=tuple(stream.weights),
-            is_sample=stream.is_sample and len(stream.sample) > 1,
-            failures=dict(self.failures),
-            faults={label: float(np.median(self._faults[label])) for label in seconds},
-        )
+        return len(race.again) >= FEWEST and seconds > 2 * budget
+    if seconds > budget:
+        return True
+    found = _result(race, stream)
+    return all(found.ratio(label).is_narrow for label in found.seconds if label != "graph")
 
 
-def _function_of(label):
-    return "graph" if label == CONTROL else label
+def _result(race, stream):
+    """What was timed until now."""
+    blocks = race.blocks
+    return Passes(
+        control=np.array([block.seconds for block in race.again]),
+        seconds={x: np.array([block.seconds for block in mine]) for x, mine in blocks.items()},
+        shapes=tuple(example.shape for example in stream.sample),
+        weights=tuple(stream.weights),
+        is_sample=stream.is_sample and len(stream.sample) > 1,
+        failures={label: headline(error) for label, error in race.errors.items()},
+        faults={x: float(np.median([y.faults or 0.0 for y in mine])) for x, mine in blocks.items()},
+    )

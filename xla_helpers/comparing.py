@@ -1,6 +1,5 @@
 """Measure one function; compare several: equal results first, then speed, in turns."""
 
-import random
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,6 +11,7 @@ from .comparisons import Comparison, ComparisonError
 from .differences import TOLERANCE
 from .errors import check_number, headline
 from .first_calls import FirstCalls, first_calls
+from .racing import Race
 from .ratios import median_ratio
 from .timing import (
     BLOCK_SECONDS,
@@ -67,10 +67,10 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
         with call.arguments_restored():
             first, _ = timed(call)
         moved = list(snapshot.changed())
-        calls = calibrate(call.bound, BLOCK_SECONDS * effort())
+        calls = calibrate([call.bound], BLOCK_SECONDS * effort())
         for _ in range(rounds_by_effort(rounds)):
             snapshot.restore(moved)
-            blocks.append(time_block(call.bound, calls))
+            blocks.append(time_block([call.bound], calls))
     finally:
         snapshot.restore()
     return Measurement.of(label or call.name, tracing + first, blocks, calls)
@@ -162,19 +162,30 @@ def race(
     errors = {x: outcome.error for x, outcome in first.outcomes.items() if outcome.error}
     first = first.only(x for x in first.outcomes if x not in errors).compared()
     failures = {label: headline(error) for label, error in errors.items()} | _unlike(first)
-    lanes = _Race(first, failures, block * effort(), clock)
+    lanes = {x: [first.calls[x].bound] for x in first.outcomes if x not in failures}
+    graphs = (x for x in lanes if evidence[x].graphs)
+    control = next(graphs, next(iter(lanes), ""))
+    run = Race(lanes, first.snapshot, control=control, timer=time_block, moved=set(), clock=clock)
     try:
-        lanes.run(rounds_by_effort(rounds), budget * effort())
+        _calibrate(run, block * effort())
+        for _ in range(rounds_by_effort(rounds)):
+            run.round()
+        end = clock() + (0 if _is_narrow(run) else budget * effort())
+        run.until(lambda: clock() >= end)
     finally:
         first.snapshot.restore()
+
+    def measured(label, blocks):
+        return Measurement.of(label, first.outcomes[label].seconds, blocks, run.passes[label])
+
     differences = {x: outcome.difference for x, outcome in first.outcomes.items()}
     return Comparison(
-        measurements=lanes.measurements(),
+        measurements={label: measured(label, blocks) for label, blocks in run.blocks.items()},
         differences={} if first.inconclusive else {x: d for x, d in differences.items() if d},
-        failures=failures,
+        failures=failures | {label: headline(error) for label, error in run.errors.items()},
         tolerance=first.tolerance,
         evidence=evidence,
-        control=lanes.control_measurement(),
+        control=measured(control, run.again) if control in run.blocks else None,
         inconclusive=first.inconclusive,
         own_variables=first.own_variables,
         sensitive=first.sensitive,
@@ -192,70 +203,19 @@ def _unlike(first):
     return {label: f"{why}{outcome.difference}" for label, outcome in unlike.items()}
 
 
-class _Race:
-    """Blocks of calls of several candidates, and of one of them twice, in rounds.
+def _calibrate(run, block):
+    """Let each block last about so many seconds, and find out which variables a candidate moves."""
+    passes = dict[str, int]()
+    for label in list(run.blocks):
+        enough = run.attempt(label, calibrate, block)
+        if enough is not None:
+            passes[label] = in_step(enough, next(iter(passes.values()), enough))
+        run.moved |= run.changed()
+    run.passes |= passes
 
-    blocks: label to the `Block` of each round. control: the label of the candidate that runs twice.
-    again: its other blocks. calls: label to the calls in each block.
-    A candidate that raises leaves the race, and `failures` says why.
-    """
 
-    def __init__(self, first, failures, block, clock):
-        self._first, self._failures, self._clock = first, failures, clock
-        self.blocks: dict[str, list[Block]] = {x: [] for x in first.outcomes if x not in failures}
-        graphs = (x for x in self.blocks if first.outcomes[x].evidence.graphs)
-        self.control, self.again = next(graphs, next(iter(self.blocks), "")), list[Block]()
-        self.calls: dict[str, int] = {}
-        self._shuffle = random.Random(0).shuffle  # always the same orders
-        self._lanes = [*self.blocks.items(), (self.control, self.again)]
-        self._moved: set[str] = set()  # names of variables that a candidate changes
-        for label in list(self.blocks):
-            calls = self._attempt(label, calibrate, block)
-            if calls is not None:
-                self.calls[label] = in_step(calls, next(iter(self.calls.values()), calls))
-            self._moved |= first.snapshot.changed().keys()
-
-    def measurements(self):
-        """Label to `Measurement`, of the candidates that did not leave."""
-        return {label: self._measured(label, blocks) for label, blocks in self.blocks.items()}
-
-    def control_measurement(self):
-        """The other `Measurement` of the control; None when it left."""
-        return self._measured(self.control, self.again) if self.control in self.blocks else None
-
-    def _measured(self, label, blocks):
-        seconds = self._first.outcomes[label].seconds
-        return Measurement.of(label, seconds, blocks, self.calls[label])
-
-    def run(self, rounds, budget):
-        """At least `rounds`; where an interval is wide then, more of them until `budget` is over.
-
-        It is looked at once, and only at its width, never at which side of 1 it lies on: so it
-        stays honest, as `make bench` counts.
-        """
-        for _ in range(rounds):
-            self._round()
-        end = self._clock() + (0 if self._is_narrow() else budget)
-        while self.blocks and self._clock() < end:
-            self._round()
-
-    def _round(self):
-        self._shuffle(self._lanes)
-        for label, blocks in self._lanes:
-            if label in self.blocks:
-                blocks.append(self._attempt(label, time_block, self.calls[label]))
-
-    def _is_narrow(self):
-        seconds = [[block.seconds for block in blocks] for blocks in self.blocks.values()]
-        first, *others = seconds or [[]]
-        return all(median_ratio(np.divide(first, other)).is_narrow for other in others)
-
-    def _attempt(self, label, act, amount):
-        """What `act` gives for a candidate; None when it raises, and leaves."""
-        self._first.snapshot.restore(self._moved)
-        try:
-            return act(self._first.calls[label].bound, amount, self._clock)
-        except Exception as error:  # whatever a reader's function raises
-            self._failures[label] = headline(error)
-            del self.blocks[label]
-            return None
+def _is_narrow(run):
+    """Whether the interval of each ratio is, asked once: so it stays honest."""
+    seconds = [[block.seconds for block in blocks] for blocks in run.blocks.values()]
+    first, *others = seconds or [[]]
+    return all(median_ratio(np.divide(first, other)).is_narrow for other in others)

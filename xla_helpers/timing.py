@@ -1,14 +1,14 @@
 """The clock: one call alone, blocks of calls, the seconds they took, and their page faults."""
 
+import gc
 import itertools
 import math
 import os
 import statistics
 import sys
 import time
-import timeit
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,9 +26,13 @@ SHARE = 0.05  # of a call's time: page faults that take less are not shown
 
 
 class Block(NamedTuple):
-    """Seconds and page faults of a call, over a block of them; None where none are counted."""
+    """What a block of calls took.
 
-    seconds: float
+    seconds: of a call; of each call of a lane, where they were timed apart. faults: page faults of
+    a call, None where none are counted.
+    """
+
+    seconds: Any
     faults: float | None
 
 
@@ -123,17 +127,17 @@ def timed(fn: Callable, *args, **kwargs) -> tuple[float, Any]:
     return time.perf_counter() - start, result
 
 
-def calibrate(call: Callable, block: float = BLOCK_SECONDS, clock=time.perf_counter) -> int:
-    """How many calls last about `block` seconds."""
-    calls = 1
+def calibrate(lane: Sequence[Callable], block=BLOCK_SECONDS, clock=time.perf_counter) -> int:
+    """How many passes over a lane of one call last about `block` seconds."""
+    passes = 1
     while True:
-        seconds = calls * time_block(call, calls, clock).seconds
+        seconds = passes * time_block(lane, passes, clock).seconds
         if block / 2 <= seconds < 10 * block:  # look again: a disturbance makes it longer
-            again = [time_block(call, calls, clock).seconds for _ in range(3)]
-            seconds = min(seconds, calls * min(again))
+            again = [time_block(lane, passes, clock).seconds for _ in range(3)]
+            seconds = min(seconds, passes * min(again))
         if seconds >= block / 2:
-            return max(1, round(calls * block / seconds))
-        calls *= 4
+            return max(1, round(passes * block / seconds))
+        passes *= 4
 
 
 def in_step(calls: int, first: int) -> int:
@@ -146,24 +150,53 @@ def in_step(calls: int, first: int) -> int:
     return max(1, round(first * nearest_power_of_four))
 
 
-def time_block(call: Callable, calls: int, clock=time.perf_counter) -> Block:
-    """Time a block of `calls` calls, the device's work included, and count its page faults.
+def time_block(lane: Sequence[Callable], passes: int, clock=time.perf_counter) -> Block:
+    """Time passes over a lane of one call, the device's work included, by one look at the clock.
 
     Raises:
         ValueError: When the clock did not move.
     """
-
-    def block(call=call):  # a local name, and no counter: the loop costs what that of timeit does
-        for _ in itertools.repeat(None, calls):
+    [call] = lane
+    before = page_faults()
+    with _no_garbage_collection():
+        start = clock()
+        for _ in itertools.repeat(None, passes):  # no counter: the loop costs what timeit's does
             call()
         wait_for_device()
-
-    before = page_faults() or 0
-    seconds = timeit.Timer(block, timer=clock).timeit(number=1) / calls
+        seconds = (clock() - start) / passes
     if not seconds > 0:
         raise ValueError("the clock did not move: let a block last longer")
-    after = page_faults()
-    return Block(seconds, None if after is None else (after - before) / calls)
+    return Block(seconds, _faults_since(before, passes))
+
+
+def time_each(lane: Sequence[Callable], passes: int, clock=time.perf_counter) -> Block:
+    """Time passes over a lane, each call of it by itself: the mean over its passes."""
+    seconds, waits, before = np.zeros(len(lane)), needs_waiting(), page_faults()
+    with _no_garbage_collection():
+        for _ in range(passes):
+            for place, call in enumerate(lane):
+                start = clock()
+                call()
+                if waits:
+                    wait_for_device()
+                seconds[place] += clock() - start
+    return Block(seconds / passes, _faults_since(before, passes * len(lane)))
+
+
+def _faults_since(before, calls):
+    """Page faults of a call, of so many since a count; None where none are counted."""
+    return None if before is None else (page_faults() - before) / calls
+
+
+@contextmanager
+def _no_garbage_collection():
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def needs_waiting() -> bool:

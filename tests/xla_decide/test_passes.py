@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from xla_decide import passes
 from xla_decide.passes import Passes, race_passes
 from xla_decide.stream import Example, Stream
+from xla_helpers import timing
 from xla_helpers.calls import Call
 from xla_helpers.variables import Snapshot
 
@@ -89,7 +89,7 @@ def test_page_faults_are_those_of_a_call(clock, monkeypatch):
         clock.now += 1e-3
         total["faults"] += 7
 
-    monkeypatch.setattr(passes, "page_faults", lambda: total["faults"])
+    monkeypatch.setattr(timing, "page_faults", lambda: total["faults"])
     calls = {"graph": [Call(touch)] * 3, "XLA": [Call(clock.takes(1e-3))] * 3}
     found = race_passes(stream_of(*"aab"), calls, Snapshot(), 1.0, clock)
     assert found.faults == {"graph": 7.0, "XLA": 0.0}
@@ -137,7 +137,7 @@ def test_calls_of_one_shape_that_lie_far_apart_are_told():
 def test_a_gpu_is_waited_for_and_a_processor_is_not(clock, monkeypatch):
     for needed in (True, False):
         waits = []
-        monkeypatch.setattr(passes, "needs_waiting", lambda needed=needed: needed)
-        monkeypatch.setattr(passes, "wait_for_device", lambda waits=waits: waits.append(1))
+        monkeypatch.setattr(timing, "needs_waiting", lambda needed=needed: needed)
+        monkeypatch.setattr(timing, "wait_for_device", lambda waits=waits: waits.append(1))
         race(clock, stream_of("a"), graph=[1.0], XLA=[1.0])
         assert bool(waits) == needed

@@ -97,7 +97,7 @@ def test_a_block_ends_when_the_device_has_finished(tf, clock, monkeypatch):
 
     monkeypatch.setattr(tf.test.experimental, "sync_devices", finish)
     call = clock.takes(1.0)
-    assert timing.time_block(call, 5, clock).seconds == (5 * 1.0 + 3.0) / 5
+    assert timing.time_block([call], 5, clock).seconds == (5 * 1.0 + 3.0) / 5
     monkeypatch.setattr(timing.time, "perf_counter", clock)
     assert timing.timed(call)[0] == 4.0
 
@@ -105,7 +105,7 @@ def test_a_block_ends_when_the_device_has_finished(tf, clock, monkeypatch):
 def test_a_disturbed_first_look_is_looked_at_again(clock):
     """Three times, and the shortest counts: so a block is as long as it should be."""
     disturbed = clock.takes(0.4, 0.4, 0.4, 0.1)
-    assert timing.calibrate(disturbed, 0.4, clock) == 4
+    assert timing.calibrate([disturbed], 0.4, clock) == 4
 
 
 def test_seconds_shrink_where_tests_ask_for_less(clock, monkeypatch):

@@ -13,9 +13,9 @@ from xla_helpers.errors import headline
 from xla_helpers.machine import describe_machine
 from xla_helpers.startup import prepare_tensorflow
 
-from .findings import result_of
 from .on_cards import compile_example
 from .plan import Plan
+from .process_words import result_of
 from .protocol import ALIKE, CALL_SECONDS, COMPILE, FIRST, RACING
 from .random_numbers import stand_in
 from .study import compare_alike, examine

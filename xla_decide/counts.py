@@ -9,8 +9,8 @@ from xla_helpers.calls import Call
 from xla_helpers.look.compilations import Reason, arguments_of, reasons_for
 
 from .costs import Cost
-from .passes import Passes
 from .stream import FEW, Stream
+from .stream_race import Passes
 
 
 class CompileCounts:

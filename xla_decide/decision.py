@@ -11,7 +11,7 @@ from xla_helpers.tables import Table
 
 from . import words
 from .costs import ProcessResult
-from .passes import Passes
+from .stream_race import Passes
 
 NOT_COMPARED = ", results not compared"
 

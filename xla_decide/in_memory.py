@@ -6,8 +6,8 @@ from typing import Any
 from xla_helpers.differences import TOLERANCE
 
 from .decision import Decision
-from .findings import result_of
 from .plan import Plan
+from .process_words import result_of
 from .study import examine
 
 

@@ -17,12 +17,12 @@ from xla_helpers.variables import Snapshot
 
 from .candidates import Candidates
 from .counts import CompileCounts
-from .judging import ask_eager
-from .passes import Passes, race_passes
+from .eager_witness import ask_eager
 from .plan import Plan
 from .protocol import DRAWING, END, EXPLAINING, RACING
 from .reasons import why_compiling, why_slower
 from .stream import Example, draw
+from .stream_race import Passes, race_passes
 
 CALLING = 1 / 2  # of the budget: after that, no further example is called; the rest is for the race
 COMPARED = 4  # shapes with which results are compared, at most: of the others, calls are timed

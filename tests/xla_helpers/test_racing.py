@@ -6,8 +6,8 @@ import random
 import pytest
 
 import xla_helpers as xh
-from xla_decide.passes import race_passes
 from xla_decide.stream import Example, Stream
+from xla_decide.stream_race import race_passes
 from xla_helpers.calls import Call
 from xla_helpers.racing import Race
 from xla_helpers.timing import time_block, time_each

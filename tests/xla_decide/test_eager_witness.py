@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xla_decide as xd
-from xla_decide.judging import all_apart, ask_eager, is_as_close, time_limit
+from xla_decide.eager_witness import all_apart, ask_eager, is_as_close, time_limit
 from xla_helpers.calls import Call
 from xla_helpers.differences import Difference
 from xla_helpers.first_calls import FirstCalls

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from xla_decide.passes import Passes, race_passes
 from xla_decide.stream import Example, Stream
+from xla_decide.stream_race import Passes, race_passes
 from xla_helpers import timing
 from xla_helpers.calls import Call
 from xla_helpers.variables import Snapshot

@@ -1,4 +1,4 @@
-"""The race: passes over the example calls in their order, the candidates in turn."""
+"""The race over a stream: passes over the example calls in their order, the candidates in turn."""
 
 import math
 import time

@@ -10,7 +10,7 @@ from xla_helpers.ratios import ENOUGH
 from xla_helpers.tables import abbreviate, pluralize, table
 
 from .costs import ProcessResult
-from .judging import all_apart, is_as_close
+from .eager_witness import all_apart, is_as_close
 
 NOTES = {"dropped_checks": "XLA drops the checks", "sensitive": LEFT_OUT}  # of a `Check`
 SETTINGS = {

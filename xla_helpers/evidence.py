@@ -47,7 +47,11 @@ def nodes_in(graph: Any) -> Iterator[Any]:
 
 def draws_in(graph: Any) -> tuple[str, ...]:
     """The types of the operations of a graph that draw random numbers."""
-    return tuple(sorted({node.op for node in nodes_in(graph) if RANDOM.fullmatch(node.op)}))
+    return _random_among({node.op for node in nodes_in(graph)})
+
+
+def _random_among(kinds):
+    return tuple(sorted(filter(RANDOM.fullmatch, kinds)))
 
 
 @contextmanager
@@ -160,8 +164,8 @@ def _evidence(spans):
     operations = [n for n in run if internals.is_operation(n) and n != "SyncDevice"]
     # An operation in a graph is named PATH:TYPE, and one that Python starts by its type alone.
     kinds = {name.removeprefix(EAGER_OPERATION).rpartition(":")[2] for name in names}
-    drawn = tuple(sorted(filter(RANDOM.fullmatch, kinds)))
-    return Evidence(len(operations), names.count("FunctionRun"), _programs(spans), drawn)
+    graphs, drawn = names.count("FunctionRun"), _random_among(kinds)
+    return Evidence(len(operations), graphs, _programs(spans), drawn)
 
 
 def _programs(spans):

@@ -1,6 +1,5 @@
 """Variables, with the values from which each call begins."""
 
-import itertools
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import internals
+from .evidence import nodes_in
 from .tables import abbreviate, pluralize
 
 KINDS = {
@@ -58,9 +58,7 @@ def resources_in(concrete: Any) -> Iterator:
 
 
 def _changes_tables(graph):
-    definition = graph.as_graph_def()
-    nodes = itertools.chain(definition.node, *(x.node_def for x in definition.library.function))
-    return any(CHANGES_TABLES.fullmatch(node.op) for node in nodes)
+    return any(CHANGES_TABLES.fullmatch(node.op) for node in nodes_in(graph))
 
 
 def _kind(handle):

@@ -109,7 +109,8 @@ def compiled_in(found: Iterable[Operation]) -> tuple[str, ...]:
 
 def _line_of(op):
     """The reader's line; "" where a graph was loaded, which remembers none."""
-    helpers = str(PACKAGE.parent / "xla_")  # who called one, in either package, made no operation
+    # Who called a helper, of either package, made no operation.
+    helpers = tuple(f"{PACKAGE.parent / name}/" for name in ("xla_helpers", "xla_decide"))
     for frame in reversed(op.traceback or ()):
         if frame.filename.startswith(helpers):
             break

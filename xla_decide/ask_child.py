@@ -68,9 +68,9 @@ def ask(file: Path, name: str, options: dict, who: str, asked: str) -> dict[str,
     stage = said.get("stage", STARTING)
     if "error" in said and "finding" not in said:
         raise ValueError(said["error"])
-    is_answered = asked not in ANSWERS or ANSWERS[asked] in said
+    has_no_answer = asked in ANSWERS and not _is_answered(asked, said)
     leaves_no_choice = ended.why and stage in NO_CHOICE and "finding" not in said
-    if leaves_no_choice or not is_answered:
+    if leaves_no_choice or has_no_answer:
         raise ValueError(f"{who} ended at {_in_words(stage)}: {ended.why}")
     if asked in ANSWERS:
         return said
@@ -96,12 +96,16 @@ def _run(file, name, options, who, asked):
         except ProcessError as error:
             ended = _ending_of(error)
         said = _said_in(log)
-    has_answer = ANSWERS[asked] in said if asked in ANSWERS else said.get("stage") == END
     if "error" in said:
         ended = Ending(said["error"])
-    elif not (ended.why or has_answer):  # os._exit(0), or sys.exit() in the model
+    elif not (ended.why or _is_answered(asked, said)):  # os._exit(0), or sys.exit() in the model
         ended = Ending("it ended by itself, with exit code 0")
     return said, ended
+
+
+def _is_answered(asked, said):
+    """Whether a process said all that it was asked."""
+    return ANSWERS[asked] in said if asked in ANSWERS else said.get("stage") == END
 
 
 def _ending_of(error):

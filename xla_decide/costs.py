@@ -79,7 +79,7 @@ class ProcessResult:
         not_compared: Each candidate whose results were not compared, to why.
         inconclusive: Why there is no verdict at all, or "".
         sets: What sets a trace or a program beside the shape, in words, or "".
-        why: What decides, where XLA does not pay: a layer, an operation or compilations; or "".
+        why: What decides, where XLA does not pay: a layer or compilations; or "".
         warnings: What to look at before anything else.
         notes: What was not tested, and what to mind.
         noise: How many times faster or slower than itself the graph seemed.

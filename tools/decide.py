@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 import xla_decide as xd
 import xla_helpers as xh
 from xla_decide.words import gain_in_words
+from xla_helpers.ratios import digits
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "tools" / "page" / "decision.html.j2"
@@ -185,8 +186,7 @@ def _would(decision, label):
 
 
 def _times(gain):
-    ends = (gain.low, gain.high) if gain.value >= 1 else (1 / gain.high, 1 / gain.low)
-    low, high = (f"{end:.2f}" if end < 10 else f"{end:.0f}" for end in ends)
+    low, high = map(digits, gain.ends)
     return f"{low} to {high} times as {'fast' if gain.value >= 1 else 'slow'}"
 
 

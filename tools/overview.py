@@ -10,8 +10,9 @@ from pathlib import Path
 import dial
 import lens
 from chains import chains, changed, home_of
-from races import LOOKS, counted, drawn, in_order, machines, number, shared, times
+from races import LOOKS, counted, drawn, in_order, machines, shared
 
+from xla_helpers.ratios import digits, times_in_words
 from xla_helpers.tables import pluralize
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -106,11 +107,11 @@ def listed(races, groups, found):
 def said(result):
     """A ratio with its interval, in bold where the interval excludes 1."""
     ratio = result.ratio
-    ends = (ratio.low, ratio.high) if ratio.value >= 1 else (1 / ratio.high, 1 / ratio.low)
-    words = times(ratio.value)
+    words = times_in_words(ratio.value)
+    low, high = map(digits, ratio.ends)
     alone = ", one process" if len(result.runs) == 1 else ""
     bold = f"**{words}**" if ratio.significant else words
-    return f"{bold} " + plain(f"[{number(ends[0])}, {number(ends[1])}]{alone}")
+    return f"{bold} " + plain(f"[{low}, {high}]{alone}")
 
 
 def link_to(notebook):

@@ -10,6 +10,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from chains import home_of
 
+from xla_helpers.ratios import digits, times_in_words
 from xla_helpers.results import Result, read_results
 from xla_helpers.tables import pluralize
 
@@ -77,10 +78,10 @@ class Race:
         """From the lowest to the highest ratio, such as ``3.86 to 6.35x faster``."""
         low, high = min(self.ratios), max(self.ratios)
         if low < 1 < high:
-            return f"{times(low)} to {times(high)}"
+            return f"{times_in_words(low)} to {times_in_words(high)}"
         if high <= 1:
             low, high = 1 / high, 1 / low
-        ends = dict.fromkeys([number(low), number(high)])
+        ends = dict.fromkeys([digits(low), digits(high)])
         return f"{' to '.join(ends)}x {'faster' if max(self.ratios) > 1 else 'slower'}"
 
 
@@ -133,15 +134,6 @@ def in_order(machines):
 def counted(races):
     """How many races each group has."""
     return {group: sum(race.group == group for race in races) for group in GROUPS}
-
-
-def times(ratio):
-    return f"{number(max(ratio, 1 / ratio))}x {'faster' if ratio >= 1 else 'slower'}"
-
-
-def number(value):
-    """Two decimals below ten, one above."""
-    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}"
 
 
 def drawn(races, title, look="light", *, grouped=False):

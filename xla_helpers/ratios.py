@@ -82,8 +82,14 @@ class Ratio:
         """The value in words, such as ``1.36x slower``."""
         if self.has_interval and not self.significant:
             return "not significantly different"
-        number = max(self.value, 1 / self.value)
-        return f"{_digits(number)}x {'faster' if self.value >= 1 else 'slower'}"
+        return times_in_words(self.value)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the interval, in times slower where the value is below 1."""
+        if self.value >= 1:
+            return self.low, self.high
+        return 1 / self.high, 1 / self.low if self.low else math.inf
 
     def against(self, rival: str) -> str:
         """In words, with the rival's name: ``1.36x slower than eager [1.35, 1.38]``."""
@@ -99,13 +105,16 @@ class Ratio:
         """In times faster; in times slower where the words say slower."""
         if not self.has_interval:
             return ", too few rounds"
-        ends = self.low, self.high
-        if self.significant and self.value < 1:
-            ends = 1 / self.high, 1 / self.low
-        return f" [{_digits(ends[0])}, {_digits(ends[1])}]"
+        low, high = self.ends if self.significant else (self.low, self.high)
+        return f" [{digits(low)}, {digits(high)}]"
 
 
-def _digits(number):
+def times_in_words(value: float) -> str:
+    """A ratio in words, such as ``1.36x slower`` for 0.735."""
+    return f"{digits(max(value, 1 / value))}x {'faster' if value >= 1 else 'slower'}"
+
+
+def digits(number: float) -> str:
     """Two decimals; more where they would be those of 1."""
     return f"{number:.2f}" if abs(number - 1) >= 0.005 or number == 1 else f"{number:.4f}"
 

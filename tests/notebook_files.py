@@ -33,12 +33,12 @@ def pytest_terminal_summary(terminalreporter):
     for path in sorted(folder.glob("*.claims")):
         lines = path.read_text(encoding="utf-8").splitlines()
         notes += [(path.stem, json.loads(line)) for line in lines]
-    open_ones = [(name, note["said"]) for name, note in notes if note["outcome"] == "undecided"]
+    open_ones = [(name, note["text"]) for name, note in notes if note["outcome"] == "undecided"]
     if notes:
         held = sum(note["outcome"] == "held" for _, note in notes)
         terminalreporter.section(f"claims about time: {held} held, {len(open_ones)} undecided")
-    for name, said in open_ones:
-        terminalreporter.write_line(f"undecided: {name}: {said}")
+    for name, text in open_ones:
+        terminalreporter.write_line(f"undecided: {name}: {text}")
 
 
 class Notebook(IPyNbFile):

@@ -30,8 +30,8 @@ def make():
 """
 
 
-def cost(call, first=0.0, new=1):
-    return Cost(call, 1.1 * call, 0.9 * call, first, 20, new, 0)
+def cost(call, per_new=0.0, new=1):
+    return Cost(call, 1.1 * call, 0.9 * call, per_new, 20, new, 0)
 
 
 def decision(xla, processes=6, **facts):
@@ -42,7 +42,7 @@ def decision(xla, processes=6, **facts):
     return xd.Decision((found,) * processes, 10_000, 1.05)
 
 
-FAST, SLOW = cost(1e-3, first=0.5), cost(4e-3)
+FAST, SLOW = cost(1e-3, per_new=0.5), cost(4e-3)
 UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
 
 
@@ -56,7 +56,7 @@ UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
         (decision(FAST, **UNSURE), "Yes", "Results not compared"),
         (decision(FAST, **UNSURE), "Yes", "if you trust its results, which were not compared"),
         (decision(SLOW, processes=1), "No: keep the graph", "times as slow in one process"),
-        (decision(cost(1e-3, first=9.0, new=9)), "No: keep the graph", "2 ms → 1 ms"),
+        (decision(cost(1e-3, per_new=9.0, new=9)), "No: keep the graph", "2 ms → 1 ms"),
         (decision(cost(1.9e-3), processes=1), "Not decided", "1.05 times was asked for"),
         (decision(None), "No: keep the graph", "XLA is refused: AsString"),
         (decision(None, inconclusive="the graph runs XLA"), "No verdict", "The graph runs XLA"),

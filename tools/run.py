@@ -135,8 +135,8 @@ def run_all(jobs, in_place, runs, only_runs):
     for number, (path, whole, name) in enumerate(tasks, start=1):
         target = None if not whole else path if in_place else BUILD / path.name
         busy = psutil.cpu_percent(interval=0.5) / 100
-        said = f"[{number}/{len(tasks)}] {name}"
-        print(f"{said} (others use {busy:.0%} of the processors) ... ", end="", flush=True)
+        task = f"[{number}/{len(tasks)}] {name}"
+        print(f"{task} (others use {busy:.0%} of the processors) ... ", end="", flush=True)
         start = time.perf_counter()
         failure = run(path, jobs[path], target, busy)
         print(f"{time.perf_counter() - start:.0f} s{' FAILED' if failure else ''}", flush=True)
@@ -192,8 +192,8 @@ def undecided(notes):
     """Which claims about time were left open: what is published must be decided; "" for none."""
     path = Path(notes)
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    said = [note["said"] for note in map(json.loads, lines) if note["outcome"] == "undecided"]
-    return "undecided: " + "; ".join(said) if said else ""
+    texts = [note["text"] for note in map(json.loads, lines) if note["outcome"] == "undecided"]
+    return "undecided: " + "; ".join(texts) if texts else ""
 
 
 def put(made, target):

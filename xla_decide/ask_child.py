@@ -17,13 +17,13 @@ from xla_helpers.processes import ProcessError, run_in_process
 
 from .costs import ProcessResult
 from .protocol import (
-    ALIKE,
     CALL_SECONDS,
     COMPILE,
     DRAWING,
     END,
     PROCESS_SECONDS,
     RACING,
+    SAME_NUMBERS,
     STARTING,
 )
 
@@ -35,8 +35,11 @@ study_in_child(*sys.argv[1:])
 NO_CHOICE = STARTING, DRAWING, "graph"  # what ends there leaves nothing to choose
 # How `faulthandler` begins, perhaps behind a progress bar that ends no line.
 LATE = re.compile(r"Timeout \(\d+:\d\d:\d\d(\.\d+)?\)!")
-ANSWERS = {ALIKE: "alike", COMPILE: "programs"}  # what is said in place of a finding
-TOLD_SECONDS = 10.0  # between two lines of progress
+ANSWERS = {
+    SAME_NUMBERS: "same_numbers",
+    COMPILE: "programs",
+}  # what it reports in place of a finding
+PROGRESS_SECONDS = 10.0  # between two lines of progress
 
 
 class Ending(NamedTuple):
@@ -54,38 +57,38 @@ def ask(file: Path, name: str, options: dict, who: str, asked: str) -> dict[str,
         name: Its function without arguments.
         options: Options of `decide`, in place of the file's; of `COMPILE`, `target`.
         who: What the process is called in lines of progress and in errors.
-        asked: `STUDY`, `FIRST`, `ALIKE` or `COMPILE`.
+        asked: `STUDY`, `FIRST`, `SAME_NUMBERS` or `COMPILE`.
 
     Returns:
-        What the process said: its plan, and its `ProcessResult` as "finding", or how it compared,
-        or its programs.
+        What the process reported: its plan, and its `ProcessResult` as "finding", or how it
+        compared, or its programs.
 
     Raises:
         ValueError: For a file that cannot be judged, and where the process ended before there was
             anything to choose.
     """
-    said, ended = _run(file, name, options, who, asked)
-    stage = said.get("stage", STARTING)
-    if "error" in said and "finding" not in said:
-        raise ValueError(said["error"])
-    has_no_answer = asked in ANSWERS and not _is_answered(asked, said)
-    leaves_no_choice = ended.why and stage in NO_CHOICE and "finding" not in said
+    report, ended = _run(file, name, options, who, asked)
+    stage = report.get("stage", STARTING)
+    if "error" in report and "finding" not in report:
+        raise ValueError(report["error"])
+    has_no_answer = asked in ANSWERS and not _is_answered(asked, report)
+    leaves_no_choice = ended.why and stage in NO_CHOICE and "finding" not in report
     if leaves_no_choice or has_no_answer:
         raise ValueError(f"{who} ended at {_in_words(stage)}: {ended.why}")
     if asked in ANSWERS:
-        return said
-    if "finding" not in said:
-        return said | {"finding": _ended_early(said["machine"], stage, who, ended)}
-    found = msgspec.convert(said["finding"], ProcessResult)
+        return report
+    if "finding" not in report:
+        return report | {"finding": _ended_early(report["machine"], stage, who, ended)}
+    found = msgspec.convert(report["finding"], ProcessResult)
     if ended.why:
         verb = "was stopped" if ended.is_late else "ended"
         note = f"At {_in_words(stage)} the process {verb}: {ended.why}."
         found = replace(found, notes=(*found.notes, note))
-    return said | {"finding": found}
+    return report | {"finding": found}
 
 
 def _run(file, name, options, who, asked):
-    """What a fresh process said, and how it ended."""
+    """What a fresh process reported, and how it ended."""
     ended = Ending()
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log.jsonl")
@@ -95,17 +98,17 @@ def _run(file, name, options, who, asked):
                 run_in_process(CHILD, args, timeout=PROCESS_SECONDS)
         except ProcessError as error:
             ended = _ending_of(error)
-        said = _said_in(log)
-    if "error" in said:
-        ended = Ending(said["error"])
-    elif not (ended.why or _is_answered(asked, said)):  # os._exit(0), or sys.exit() in the model
+        report = _report_in(log)
+    if "error" in report:
+        ended = Ending(report["error"])
+    elif not (ended.why or _is_answered(asked, report)):  # os._exit(0), or sys.exit() in the model
         ended = Ending("it ended by itself, with exit code 0")
-    return said, ended
+    return report, ended
 
 
-def _is_answered(asked, said):
-    """Whether a process said all that it was asked."""
-    return ANSWERS[asked] in said if asked in ANSWERS else said.get("stage") == END
+def _is_answered(asked, report):
+    """Whether a process reported all that it was asked."""
+    return ANSWERS[asked] in report if asked in ANSWERS else report.get("stage") == END
 
 
 def _ending_of(error):
@@ -117,14 +120,14 @@ def _ending_of(error):
     return Ending(error.signal or headline(error))
 
 
-def _said_in(log):
-    """What a process has said until now; a line that is not whole yet is left out."""
-    said = dict[str, Any]()
+def _report_in(log):
+    """What a process has reported until now; a line that is not whole yet is left out."""
+    report = dict[str, Any]()
     if log.exists():
         whole = log.read_text(encoding="utf-8").split("\n")[:-1]  # of a label, U+2028 ends no line
         for line in whole:
-            said |= json.loads(line)
-    return said
+            report |= json.loads(line)
+    return report
 
 
 @contextmanager
@@ -134,8 +137,8 @@ def _progress(log, who):
 
     def tell():
         start = time.perf_counter()
-        while not ended.wait(TOLD_SECONDS):
-            stage = _said_in(log).get("stage", STARTING)
+        while not ended.wait(PROGRESS_SECONDS):
+            stage = _report_in(log).get("stage", STARTING)
             print(f"{who}: {time.perf_counter() - start:.0f} s, {stage}", flush=True)
 
     thread = threading.Thread(target=tell, daemon=True)

@@ -16,9 +16,9 @@ from xla_helpers.startup import prepare_tensorflow
 from .on_cards import compile_example
 from .plan import Plan
 from .process_words import result_of
-from .protocol import ALIKE, CALL_SECONDS, COMPILE, FIRST, RACING
+from .protocol import CALL_SECONDS, COMPILE, FIRST, RACING, SAME_NUMBERS
 from .random_numbers import stand_in
-from .study import compare_alike, examine
+from .study import compare_with_same_numbers, examine
 
 FRAMES = 3  # of the reader's own code, in the words of an error
 
@@ -48,10 +48,10 @@ def study_in_child(file: str, name: str, options: str, log: str, asked: str = FI
         name: Its function without arguments.
         options: Options of `decide` in JSON, in place of the file's; of `COMPILE`, `target`.
         log: Path of the lines.
-        asked: `STUDY`, `FIRST`, `ALIKE` or `COMPILE`.
+        asked: `STUDY`, `FIRST`, `SAME_NUMBERS` or `COMPILE`.
     """
 
-    def say(**what):
+    def report(**what):
         with open(log, "ab") as lines:
             lines.write(msgspec.json.encode(what) + b"\n")
 
@@ -60,35 +60,35 @@ def study_in_child(file: str, name: str, options: str, log: str, asked: str = FI
             faulthandler.cancel_dump_traceback_later()
         else:
             faulthandler.dump_traceback_later(CALL_SECONDS, exit=True)
-        say(stage=stage, **({"finding": result_of(study)} if study else {}))
+        report(stage=stage, **({"finding": result_of(study)} if study else {}))
 
     prepare_tensorflow()
     sys.meta_path.insert(0, _Switches())
     try:
-        _answer(file, name, msgspec.json.decode(options), asked, say=say, on_stage=on_stage)
+        _answer(file, name, msgspec.json.decode(options), asked, report=report, on_stage=on_stage)
     except Unfit as error:
-        say(error=str(error))
+        report(error=str(error))
     except SystemExit as error:
-        say(error=f"the model ends the process itself (SystemExit: {error})")
+        report(error=f"the model ends the process itself (SystemExit: {error})")
     except Exception as error:  # whatever a reader's code raises
-        say(error=_in_words(error, file))
+        report(error=_in_words(error, file))
     faulthandler.cancel_dump_traceback_later()
 
 
-def _answer(file, name, options, asked, *, say, on_stage):
+def _answer(file, name, options, asked, *, report, on_stage):
     """Do what is asked of the process, and say what was found."""
-    drawn = stand_in() if asked == ALIKE else None
+    drawn = stand_in() if asked == SAME_NUMBERS else None
     fn, batches, more = _made(file, name)
     asked_for = more | options
     target = asked_for.pop("target") if asked == COMPILE else []
     plan = Plan.of(asked_for)
-    said = {"calls": plan.calls, "min_speedup": plan.min_speedup, "repeats": plan.repeats}
-    say(machine=describe_machine(), plan=said)
+    sizes = {"calls": plan.calls, "min_speedup": plan.min_speedup, "repeats": plan.repeats}
+    report(machine=describe_machine(), plan=sizes)
     if asked == COMPILE:
-        say(stage=COMPILE)
-        say(programs=compile_example(fn, batches, plan, target))
-    elif asked == ALIKE:
-        say(alike=compare_alike(fn, batches, plan, drawn, on_stage))
+        report(stage=COMPILE)
+        report(programs=compile_example(fn, batches, plan, target))
+    elif asked == SAME_NUMBERS:
+        report(same_numbers=compare_with_same_numbers(fn, batches, plan, drawn, on_stage))
     else:
         examine(fn, batches, plan, on_stage=on_stage, is_first=asked == FIRST)
 
@@ -148,9 +148,9 @@ def _refuse_other_worlds(file):
 
 def _in_words(error, file):
     """An error in a line, with the last lines of the reader's own code that led to it."""
-    said = headline(error, 1000).removeprefix("ValueError: ")
+    text = headline(error, 1000).removeprefix("ValueError: ")
     frames, cause = list[str](), error.__cause__ or error
     for frame in traceback.extract_tb(cause.__traceback__):
         if Path(frame.filename).parent == Path(file).parent:
             frames.append(f"{Path(frame.filename).name}, line {frame.lineno}, in {frame.name}")
-    return f"{said} ({'; '.join(frames[-FRAMES:])})" if frames else said
+    return f"{text} ({'; '.join(frames[-FRAMES:])})" if frames else text

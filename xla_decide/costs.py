@@ -13,8 +13,8 @@ class Cost:
     Attributes:
         call: A call, when all is traced and compiled.
         slow, fast: A call at the ends of the interval of its race against the graph.
-        first: What a new trace or program adds to its call, on average.
-        first_slow, first_fast: The same at the ends of its interval.
+        per_new: What each new trace or program adds to its call, on average.
+        per_new_slow, per_new_fast: The same at the ends of its interval.
         examples: The example calls on which the three counts below rest.
         new: The traces or programs that all example calls need.
         singletons: Those that a single example needs; 0 where the examples are all that there is.
@@ -24,17 +24,17 @@ class Cost:
     call: float
     slow: float
     fast: float
-    first: float
+    per_new: float
     examples: int
     new: int
     singletons: int
     faults: float = 0.0
-    first_slow: float | None = None
-    first_fast: float | None = None
+    per_new_slow: float | None = None
+    per_new_fast: float | None = None
 
     def fixed(self, end: str = "call", *, repeats: bool = False) -> float:
         """Seconds that all calls together pay once, for traces and programs that come again."""
-        return self._first(end) * (self.new - (0 if repeats else self.singletons))
+        return self._per_new(end) * (self.new - (0 if repeats else self.singletons))
 
     def per_call(self, end: str = "call", *, repeats: bool = False) -> float:
         """Seconds that every call pays: its own, and the chance that it traces or compiles.
@@ -48,15 +48,15 @@ class Cost:
             repeats: Whether the calls to come are the examples, again and again.
         """
         chance = 0.0 if repeats or not self.singletons else self._chance(end)
-        return getattr(self, end) + self._first(end) * chance
+        return getattr(self, end) + self._per_new(end) * chance
 
     def total(self, calls: int, end: str = "call", *, repeats: bool = False) -> float:
         """Seconds of so many calls, what they pay once included."""
         return self.fixed(end, repeats=repeats) + calls * self.per_call(end, repeats=repeats)
 
-    def _first(self, end):
-        given = {"slow": self.first_slow, "fast": self.first_fast}.get(end)
-        return self.first if given is None else given
+    def _per_new(self, end):
+        given = {"slow": self.per_new_slow, "fast": self.per_new_fast}.get(end)
+        return self.per_new if given is None else given
 
     def _chance(self, end):
         """The share of calls to come that trace or compile, or an end of its interval."""
@@ -83,7 +83,7 @@ class ProcessResult:
         warnings: What to look at before anything else.
         notes: What was not tested, and what to mind.
         noise: How many times faster or slower than itself the graph seemed.
-        evidence: The tables of checks and of the race, as text.
+        tables: The tables of checks and of the race, as text.
         is_whole: Whether all examples were drawn.
     """
 
@@ -98,5 +98,5 @@ class ProcessResult:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     noise: float = 1.0
-    evidence: tuple[str, ...] = ()
+    tables: tuple[str, ...] = ()
     is_whole: bool = True

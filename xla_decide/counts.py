@@ -78,15 +78,15 @@ class CompileCounts:
         elif new > len(self._shapes):
             alone = self.singletons
         is_sample = of >= FEW or new > len(stream.shapes)
-        first_low, first_high = _ends_of_mean(more or [0.0])
+        low, high = _ends_of_mean(more or [0.0])
         graph, ratio = passes.call("graph"), passes.ratio(label)
         return Cost(
             call=graph / ratio.value,
             slow=graph / ratio.low,
             fast=graph / ratio.high,
-            first=float(np.mean(more or [0.0])),
-            first_slow=first_high,
-            first_fast=first_low,
+            per_new=float(np.mean(more or [0.0])),
+            per_new_slow=high,
+            per_new_fast=low,
             examples=of,
             new=new,
             singletons=alone if is_sample else 0,

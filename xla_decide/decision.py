@@ -54,10 +54,10 @@ class Decision(Table):
         """
         merged: dict[str, str] = {}
         for label in dict.fromkeys(x for found in self.findings for x in found.objections):
-            said = [found.objections.get(label, "") for found in self.findings]
-            why = next(filter(None, said), "")
-            some = f" (in {sum(map(bool, said))} of {len(said)} processes)"
-            merged[label] = why + (some if why and not all(said) else "")
+            whys = [found.objections.get(label, "") for found in self.findings]
+            why = next(filter(None, whys), "")
+            some = f" (in {sum(map(bool, whys))} of {len(whys)} processes)"
+            merged[label] = why + (some if why and not all(whys) else "")
         return merged
 
     @property

@@ -57,36 +57,40 @@ def time_limit(seconds: float) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, rest, interval)
 
 
-def is_as_close(first: FirstCalls, eager: FirstCall) -> bool:
+def is_as_close(first_calls: FirstCalls, eager: FirstCall) -> bool:
     """Whether XLA is about as close to eager mode as the graph is, wherever they differ.
 
     Where the graph equals eager mode, the tolerance alone decides.
     """
-    graph, xla, snapshot = first.outcomes["graph"], first.outcomes["XLA"], first.snapshot
+    graph, xla, snapshot = (
+        first_calls.outcomes["graph"],
+        first_calls.outcomes["XLA"],
+        first_calls.snapshot,
+    )
     if eager.error or graph.error or xla.error:
         return False
 
     def by_place(outcome, reference):
         return {x.place: x.size for x in differences_between(outcome, reference, snapshot)}
 
-    ours, theirs, apart = by_place(xla, eager), by_place(graph, eager), by_place(xla, graph)
+    ours, theirs, between = by_place(xla, eager), by_place(graph, eager), by_place(xla, graph)
     with suppress(KeyError):  # parts that only one of them has
         return all(
-            size <= first.tolerance
+            size <= first_calls.tolerance
             or (
-                ours[place] <= max(first.tolerance, FEW_TIMES * theirs[place])
+                ours[place] <= max(first_calls.tolerance, FEW_TIMES * theirs[place])
                 and ours[place] < math.inf
             )
-            for place, size in apart.items()
+            for place, size in between.items()
         )
     return False
 
 
-def all_apart(first: FirstCalls, eager: FirstCall) -> str:
+def three_results(first_calls: FirstCalls, eager: FirstCall) -> str:
     """How far XLA is from eager mode, in words, where all three are too far apart for rounding."""
-    outcomes = (first.outcomes["XLA"], first.outcomes["graph"])
-    xla, graph = (largest(differences_between(x, eager, first.snapshot)) for x in outcomes)
-    apart = largest(differences_between(*outcomes, first.snapshot))
-    if min(xla.size, graph.size, apart.size) < ROUNDED:
+    outcomes = (first_calls.outcomes["XLA"], first_calls.outcomes["graph"])
+    xla, graph = (largest(differences_between(x, eager, first_calls.snapshot)) for x in outcomes)
+    between = largest(differences_between(*outcomes, first_calls.snapshot))
+    if min(xla.size, graph.size, between.size) < ROUNDED:
         return ""
-    return f"graph, XLA and eager mode give three results (XLA and the graph: {apart})"
+    return f"graph, XLA and eager mode give three results (XLA and the graph: {between})"

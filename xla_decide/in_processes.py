@@ -16,7 +16,7 @@ from .costs import ProcessResult
 from .decision import Decision
 from .gpu.target_programs import TargetProgram
 from .on_cards import CARDS
-from .protocol import ALIKE, COMPILE, FIRST, STUDY
+from .protocol import COMPILE, FIRST, SAME_NUMBERS, STUDY
 
 DRAWN = "random numbers are drawn"  # begins why results were not compared
 
@@ -47,18 +47,18 @@ def decide_file(model: str, *, runs: int = ENOUGH, **options) -> Decision:
     check_number("runs", runs, whole=True)
     if 1 < runs < ENOUGH:
         raise ValueError(f"`runs` must be 1, or at least {ENOUGH}: fewer give no interval")
-    findings, said = list[ProcessResult](), dict[str, Any]()
+    findings, report = list[ProcessResult](), dict[str, Any]()
     for number in range(1, runs + 1):
         start, who = time.perf_counter(), f"process {number} of {runs}"
-        said = ask(file, name, options, who, FIRST if number == 1 else STUDY)
-        found = said["finding"]
+        report = ask(file, name, options, who, FIRST if number == 1 else STUDY)
+        found = report["finding"]
         print(f"{who}: {time.perf_counter() - start:.0f} s, {_gain_in(found)}", flush=True)
         findings.append(found)
         _refuse_others(findings)
         if found.inconclusive or all(found.objections.values()):
             break
         if number == 1 and found.not_compared.get("XLA", "").startswith(DRAWN):
-            findings[0] = found = _compared_alike(file, name, options, found)
+            findings[0] = found = _compared_with_same_numbers(file, name, options, found)
             if found.objections["XLA"] and len(found.objections) == 1:
                 break
     one = findings[0]
@@ -68,7 +68,7 @@ def decide_file(model: str, *, runs: int = ENOUGH, **options) -> Decision:
         )
         for x in findings[1:]
     ]
-    return Decision((one, *others), **said["plan"])
+    return Decision((one, *others), **report["plan"])
 
 
 def compile_file(model: str, *, target=CARDS) -> TargetProgram | tuple[TargetProgram, ...]:
@@ -88,9 +88,9 @@ def compile_file(model: str, *, target=CARDS) -> TargetProgram | tuple[TargetPro
     file, name = _parts_of(model)
     names = [target] if isinstance(target, str) else list(target)
     start, who = time.perf_counter(), f"compiling for {', '.join(names)}"
-    said = ask(file, name, {"target": names}, who, COMPILE)
+    report = ask(file, name, {"target": names}, who, COMPILE)
     print(f"{who}: {time.perf_counter() - start:.0f} s", flush=True)
-    found = msgspec.convert(said["programs"], tuple[TargetProgram, ...])
+    found = msgspec.convert(report["programs"], tuple[TargetProgram, ...])
     return found[0] if isinstance(target, str) else found
 
 
@@ -125,21 +125,21 @@ def _refuse_others(findings):
         raise ValueError(f"processes found different shapes: {'; '.join(both)}")
 
 
-def _compared_alike(file, name, options, found):
+def _compared_with_same_numbers(file, name, options, found):
     """The finding, with results compared in a process in which both draw the same numbers."""
     start = time.perf_counter()
     try:
-        said = ask(file, name, options, "the comparison", ALIKE)["alike"]
+        report = ask(file, name, options, "the comparison", SAME_NUMBERS)["same_numbers"]
     except ValueError as error:
-        said = {"differs": "", "not compared": f"{found.not_compared['XLA']} ({error})"}
+        report = {"differs": "", "not compared": f"{found.not_compared['XLA']} ({error})"}
     print(f"the same random numbers for both: {time.perf_counter() - start:.0f} s", flush=True)
-    if why := said["not compared"]:
+    if why := report["not compared"]:
         return replace(found, not_compared=found.not_compared | {"XLA": why})
     rest = {label: why for label, why in found.not_compared.items() if label != "XLA"}
     note = "XLA draws other random numbers. Results were compared where both draw the same ones."
     return replace(
         found,
         not_compared=rest,
-        objections=found.objections | {"XLA": found.objections["XLA"] or said["differs"]},
+        objections=found.objections | {"XLA": found.objections["XLA"] or report["differs"]},
         notes=(note, *found.notes),
     )

@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from xla_helpers.errors import headline
-from xla_helpers.look.checking import LEFT_OUT
+from xla_helpers.look.check_words import LEFT_OUT
 from xla_helpers.machine import describe_machine
 from xla_helpers.modes import mode_of
 from xla_helpers.ratios import ENOUGH
 from xla_helpers.tables import abbreviate, pluralize, table
 
 from .costs import ProcessResult
-from .eager_witness import all_apart, is_as_close
+from .eager_witness import is_as_close, three_results
 
 NOTES = {"dropped_checks": "XLA drops the checks", "sensitive": LEFT_OUT}  # of a `Check`
 SETTINGS = {
@@ -23,28 +23,29 @@ SETTINGS = {
 
 def result_of(study) -> ProcessResult:
     """What was found, as plain data."""
-    timed_labels = study.passes.seconds if study.passes else {}
-    costs = {x: study.counts[x].cost(x, study.stream, study.passes) for x in timed_labels}
+    called, passes = study.called, study.passes
+    raced = passes.seconds if passes else {}
+    costs = {label: called.counts[label].cost(label, called.stream, passes) for label in raced}
     return ProcessResult(
         machine=describe_machine(),
-        shapes=study.stream.shares,
+        shapes=called.stream.shares,
         costs=costs if len(costs) > 1 else {},
-        objections={x: _objection(study, x) for x in study.counts if x != "graph"},
+        objections={x: _objection(study, x) for x in called.counts if x != "graph"},
         not_compared=_not_compared(study),
         inconclusive=study.inconclusive,
         sets=abbreviate(dict.fromkeys(_settings(study))),
         why=study.why,
         warnings=tuple(_warnings(study)),
         notes=tuple(_notes(study)),
-        noise=study.passes.noise if study.passes else 1.0,
-        evidence=tuple(_evidence(study)),
-        is_whole=study.stream.is_whole,
+        noise=passes.noise if passes else 1.0,
+        tables=tuple(_tables(study)),
+        is_whole=called.stream.is_whole,
     )
 
 
 def _settings(study):
     """What sets a program beside the shape, in words."""
-    for reason in (reason for counts in study.counts.values() for reason in counts.reasons):
+    for reason in (reason for counts in study.called.counts.values() for reason in counts.reasons):
         if reason.kind in SETTINGS:
             yield SETTINGS[reason.kind].format(reason.argument)
 
@@ -55,29 +56,30 @@ def _objection(study, label):
         for shape, check in study.checks.items():
             if (why := check.objection) and not _eager_agrees(study, shape):
                 return why
-    why = study.others_failed.get(label) or study.counts[label].failure
+    why = study.called.others_failed.get(label) or study.called.counts[label].failure
     if not why and study.passes:
         why = study.passes.failures.get(label, "")
         why = f"fails in the race: {why}" if why else ""
-    evidence = [first.outcomes[label].evidence for first in study.first.values()]
-    saw_none = mode_of(label) == "XLA" and any(seen.programs == 0 for seen in evidence)
+    first = [one.first_calls.outcomes[label] for one in study.called.compared.values()]
+    saw_none = mode_of(label) == "XLA" and any(x.evidence.programs == 0 for x in first)
     return why or ("was not seen to run a program of XLA" if saw_none else "")
 
 
 def _eager_agrees(study, shape):
     """Whether eager mode is a witness that XLA is no worse than the graph."""
-    is_there = "eager" in study.checks[shape].outcomes and study.eager is not None
-    return is_there and is_as_close(study.first[shape], study.eager)
+    one, eager = study.called.compared[shape], study.eager
+    is_there = "eager" in one.check.outcomes and eager is not None
+    return is_there and is_as_close(one.first_calls, eager)
 
 
 def _not_compared(study):
     """XLA, where some of its results were not compared, and why; the others, where all were not."""
     why = next((check.inconclusive for check in study.checks.values() if check.inconclusive), "")
     if why:
-        return {label: why for label in study.counts if label != "graph"}
+        return {label: why for label in study.called.counts if label != "graph"}
     for shape, check in study.checks.items():
         if check.objection and _eager_agrees(study, shape):
-            why = why or all_apart(study.first[shape], study.eager)
+            why = why or three_results(study.called.compared[shape].first_calls, study.eager)
     return {"XLA": why} if why else {}
 
 
@@ -97,9 +99,9 @@ def _notes(study) -> Iterator[str]:
     if study.passes:
         yield from _notes_on_passes(study)
     for name, words in NOTES.items():
-        told = dict.fromkeys(x for found in study.checks.values() for x in getattr(found, name))
-        if told:
-            yield f"{words}: {abbreviate(told)}."
+        places = dict.fromkeys(x for found in study.checks.values() for x in getattr(found, name))
+        if places:
+            yield f"{words}: {abbreviate(places)}."
     yield from dict.fromkeys(found.see for found in study.checks.values() if found.see)
     yield from _notes_on_invalid_inputs(study)
 
@@ -107,9 +109,9 @@ def _notes(study) -> Iterator[str]:
 def _notes_on_the_model(study):
     if study.was_eager:
         yield "`tf.config.run_functions_eagerly(True)` was switched off: nothing would be a graph."
-    if study.was_built:
+    if study.called.built:
         yield (
-            f"{study.was_built} had no weights: they were made by a call in eager mode. A first "
+            f"{study.called.built} had no weights: they were made by a call in eager mode. A first "
             "call that is compiled may make others."
         )
     if study.eager and isinstance(study.eager.error, TimeoutError):
@@ -119,14 +121,15 @@ def _notes_on_the_model(study):
 
 
 def _notes_on_the_stream(study):
-    if not study.stream.is_whole:
-        yield f"The shapes are those of the first {study.stream.examples:,} examples."
-    called = {example.shape for example in study.stream.sample}
-    if left := [shape for shape in study.stream.shapes if shape not in called]:
-        share = sum(study.stream.shares[shape] for shape in left)
+    stream, compared = study.called.stream, study.called.compared
+    if not stream.is_whole:
+        yield f"The shapes are those of the first {stream.examples:,} examples."
+    called = {example.shape for example in stream.sample}
+    if left := [shape for shape in stream.shapes if shape not in called]:
+        share = sum(stream.shares[shape] for shape in left)
         yield f"Not called: {abbreviate(left)}, {share:.0%} of the examples."
-    if left := called - study.first.keys():
-        both = f"{len(study.first)} of {len(left) + len(study.first)}"
+    if left := called - compared.keys():
+        both = f"{len(compared)} of {len(left) + len(compared)}"
         yield f"Results were compared with {both} shapes."
 
 
@@ -135,10 +138,10 @@ def _notes_on_passes(study):
         passes = pluralize(number, "pass")
         yield f"The calls take long: {passes} fitted in, so the interval has a wide margin."
     if not study.passes.is_sample:
-        number = pluralize(len(study.stream.sample), "example")
+        number = pluralize(len(study.called.stream.sample), "example")
         yield f"The interval is of {number}: others may differ."
     for label in study.passes.seconds:
-        for shape, times in study.passes.apart(label).items():
+        for shape, times in study.passes.uneven(label).items():
             yield (
                 f"Calls of one shape take up to {times:.1f} times as long as others "
                 f"({label}, {shape}): the examples must be typical."
@@ -153,9 +156,10 @@ def _notes_on_invalid_inputs(study):
         yield "Not tested: inputs that should fail, in `invalid_inputs`."
 
 
-def _evidence(study):
-    in_sample = [example.shape for example in study.stream.sample]
-    rows = [[x, f"{share:.0%}", in_sample.count(x)] for x, share in study.stream.shares.items()]
+def _tables(study):
+    stream = study.called.stream
+    in_sample = [example.shape for example in stream.sample]
+    rows = [[x, f"{share:.0%}", in_sample.count(x)] for x, share in stream.shares.items()]
     fixes = [found.fixes for found in study.checks.values() if found.unsupported]
     columns = ["shape", "of the examples", "called"]
     tables = [table("The example calls.", columns, rows), *study.checks.values(), *fixes]

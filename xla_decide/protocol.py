@@ -1,6 +1,7 @@
 """What a process that studies a model is asked, and what it says that it begins."""
 
-STUDY, FIRST, ALIKE = "study", "study and explain", "compare alike"  # what is asked of a process
+# What is asked of a process.
+STUDY, FIRST, SAME_NUMBERS = "study", "study and explain", "compare with the same random numbers"
 COMPILE = "the compiler for GPUs"
 
 # Stages that belong to no candidate; a candidate's own is its label.

@@ -19,7 +19,7 @@ def why_compiling(cost: Cost, graph: Cost, calls: int) -> str:
         return ""
     programs, examples = pluralize(cost.new, "program"), pluralize(cost.examples, "example call")
     return (
-        f"Compilations decide: {programs} for {examples}, {format_si(cost.first, 's')} each, are "
+        f"Compilations decide: {programs} for {examples}, {format_si(cost.per_new, 's')} each, are "
         f"{once / total:.0%} of XLA's time over {calls:,} calls."
     )
 

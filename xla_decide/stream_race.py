@@ -22,7 +22,7 @@ PASSES = 8  # that are timed, at least, where the budget allows it
 FEWEST, LONGEST = 3, 40.0  # of calls that take seconds: passes, unless those take longer than that
 MARGIN = 1.5  # beyond what so few passes showed
 RESAMPLES = 400  # of passes and examples, for an interval
-APART = 2.0  # calls of one shape whose times are so many times apart are told
+UNEVEN = 2.0  # calls of one shape whose times are so many times apart are told
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,12 +97,12 @@ class Passes(Table):
             ours, theirs = (x[chosen] @ weights[column] for x in (slow, fast))
             yield float(ours.sum() / theirs.sum())
 
-    def apart(self, label: str) -> dict[str, float]:
-        """Shape to how many times as long its slowest call takes as its fastest, if `APART`."""
+    def uneven(self, label: str) -> dict[str, float]:
+        """Shape to how many times as long its slowest call takes as its fastest, if `UNEVEN`."""
         usual, found = np.median(self.seconds[label], axis=0), {}
         for shape in dict.fromkeys(self.shapes):
             calls = [t for t, other in zip(usual, self.shapes, strict=True) if other == shape]
-            if max(calls) >= APART * min(calls):
+            if max(calls) >= UNEVEN * min(calls):
                 found[shape] = max(calls) / min(calls)
         return found
 

@@ -1,199 +1,53 @@
 """What one process finds out about a model: equal results, counted programs, a race."""
 
-import time
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from xla_helpers.calls import KEEP
-from xla_helpers.errors import headline
-from xla_helpers.first_calls import FirstCalls, first_calls
-from xla_helpers.logs import watch_compilations
 from xla_helpers.look.checking import Check, check, check_of
 from xla_helpers.modes import functions_run_eagerly
 from xla_helpers.outcomes import FirstCall
-from xla_helpers.timing import effort, timed
-from xla_helpers.variables import Snapshot
+from xla_helpers.timing import effort
 
-from .candidates import Candidates
-from .counts import CompileCounts
+from .calling import CALLING, Called, Subject, call_examples
 from .eager_witness import ask_eager
 from .plan import Plan
-from .protocol import DRAWING, END, EXPLAINING, RACING
+from .protocol import END, EXPLAINING, RACING
 from .reasons import why_compiling, why_slower
-from .stream import Example, draw
 from .stream_race import Passes, race_passes
 
-CALLING = 1 / 2  # of the budget: after that, no further example is called; the rest is for the race
-COMPARED = 4  # shapes with which results are compared, at most: of the others, calls are timed
 EAGER, EAGER_SECONDS = 1 / 2, 2.0  # of the budget, and seconds at least, for the witness
-RECORDED_SECONDS = 1.0  # a graph that takes longer may run a million operations: it is not recorded
 
 
+@dataclass(frozen=True)
 class Examination:
-    """A model under its stream of example calls, as a graph and compiled.
+    """What is known of a model under its example calls, as a graph and compiled.
 
     Attributes:
-        candidates: What is raced.
-        plan: The options.
-        stream: The examples, of which the sample holds those that were called.
-        snapshot: Variables, with the values from which each call begins.
-        counts: Label to which example calls traced or compiled.
-        first: Shape to the first calls with it.
-        checks: Shape to `Check`, in which the graph is the reference.
-        others_failed: The reader's candidates whose results are no choice, each to why.
-        passes: The race; None where there was none.
-        eager: What eager mode gave, where it was asked.
-        why: Why XLA does not pay, or "".
+        called: What the example calls did.
         was_eager: Whether the file had switched every `tf.function` to eager mode.
-        was_built: The kind of model whose weights were made first, or "".
+        passes: The race; None where there was none.
+        eager: What eager mode gave; None where it was not asked.
+        why: Why XLA does not pay, or "".
         invalid_inputs: Checks of the inputs that should fail.
     """
 
-    def __init__(
-        self, fn: Any, batches: Iterable, plan: Plan, on_stage: Callable = lambda *what: None
-    ):
-        self.candidates = Candidates(fn, plan.kwargs, plan.candidates, plan.step)
-        self.plan, self._on_stage = plan, on_stage
-        functions = self.candidates.functions.items()
-        self.counts = {label: CompileCounts(fn) for label, fn in functions}
-        self.snapshot, self.first = Snapshot(), dict[str, FirstCalls]()
-        self._given = dict[str, tuple]()  # shape to the arguments of its first calls, as given
-        self.eager: FirstCall | None = None
-        self.why, self.was_eager, self.was_built = "", False, ""
-        self.invalid_inputs = list[Check]()
-        self.checks = dict[str, Check]()
-        self.passes: Passes | None = None
-        self.others_failed = dict[str, str]()  # candidate to why its results are no choice
-        self.stream = draw(batches, self.candidates.args_of, lambda: on_stage(DRAWING))
+    called: Called
+    was_eager: bool = False
+    passes: Passes | None = None
+    eager: FirstCall | None = None
+    why: str = ""
+    invalid_inputs: tuple[Check, ...] = ()
 
-    # Calling
-
-    def call_all(self) -> None:
-        """Call the examples, one of each shape first, until the time for it is over."""
-        called, end = list[Example](), None
-        for example in self.stream.spread():
-            if end and time.monotonic() > end:
-                break
-            if example.shape in self.first or len(self.first) == COMPARED:
-                self._call(example)
-            else:
-                self._compare(example)
-            called.append(example)
-            end = end or time.monotonic() + self.plan.budget * effort() * CALLING
-        self.snapshot.restore()
-        self.stream = self.stream.only(example.number for example in called)
-
-    def _compare(self, example):
-        shape, args = example.shape, example.args
-        self.candidates.refuse(args)
-        self.was_built = self.was_built or self.candidates.build(args)
-        calls = {x: call.with_tensors() for x, call in self.candidates.calls(args).items()}
-        self.snapshot.restore()
-        options = {"snapshot": self.snapshot, "on_stage": self._on_stage}
-        options |= {"longest_recorded": RECORDED_SECONDS}
-        first = first_calls(calls, self.plan.tolerance, **options)
-        if (error := first.outcomes["graph"].error) is not None:
-            raise _graph_fails(shape, error) from error
-        self.first[shape], self.checks[shape] = first, check_of(first)
-        self._given[shape] = args
-        self._compare_others(first)
-        for label, counts in self.counts.items():
-            outcome = first.outcomes[label]
-            counts.add(shape, outcome.seconds, outcome.compilations, calls[label])
-
-    def _compare_others(self, first):
-        """Note which of the reader's other candidates are no choice."""
-        others = [label for label in first.outcomes if label not in ("graph", "XLA")]
-        found = first.only(["graph", *others]).compared() if others else first
-        for label in others:
-            outcome = found.outcomes[label]
-            if outcome.error:
-                self.others_failed.setdefault(label, f"fails: {headline(outcome.error)}")
-            elif not (outcome.agrees or found.inconclusive):
-                why = f"differs from the graph, in {outcome.difference}"
-                self.others_failed.setdefault(label, why)
-
-    def _call(self, example):
-        calls = self.candidates.calls(example.args)
-        for label, counts in self.counts.items():
-            if not self._returns(label):
-                continue
-            self._on_stage(label)
-            seconds = 0.0
-            with watch_compilations() as compiled:
-                try:
-                    seconds, _ = timed(calls[label])
-                except Exception as error:  # whatever a reader's function raises
-                    if label == "graph":
-                        raise _graph_fails(example.shape, error) from error
-                    counts.failure = f"fails with an example call: {headline(error)}"
-            counts.add(example.shape, seconds, len(compiled), calls[label])
-
-    # Racing
+    @property
+    def checks(self) -> Mapping[str, Check]:
+        """Shape to `Check`, in which the graph is the reference."""
+        return {shape: one.check for shape, one in self.called.compared.items()}
 
     @property
     def inconclusive(self) -> str:
         """Why there can be no verdict, or ""."""
-        by = next((check.compiled_by for check in self.checks.values() if check.compiled_by), "")
-        return f"the graph runs XLA, too, by {by}: give a plain function" if by else ""
-
-    def _returns(self, label):
-        """Whether a candidate returned from each example call."""
-        return not self.counts[label].failure and not any(
-            first.outcomes[label].error for first in self.first.values()
-        )
-
-    def race(self) -> None:
-        """Race all that returned, whatever is known of their results."""
-        labels = [label for label in self.counts if self._returns(label)]
-        if self.inconclusive or labels == ["graph"]:
-            return
-        self._on_stage(RACING)
-        every = [self.candidates.calls(example.args) for example in self.stream.sample]
-        calls = {label: [mine[label] for mine in every] for label in labels}
-        budget = self.plan.budget * (1 - CALLING)
-        passes = race_passes(self.stream, calls, self.snapshot, budget)
-        typical = self.first[next(shape for shape in self.stream.shapes if shape in self.first)]
-        evidence = {label: typical.outcomes[label].evidence for label in labels}
-        self.passes = replace(passes, evidence=evidence)
-
-    # What comes last
-
-    def ask_eager(self) -> None:
-        """Let eager mode say what it gives with the most frequent shape, or where XLA differs."""
-        shapes = [shape for shape, check in self.checks.items() if check.objection]
-        shape = next(iter([*shapes, *(x for x in self.stream.shapes if x in self.checks)]))
-        self._on_stage("eager", self)
-        seconds = max(EAGER_SECONDS, self.plan.budget * effort() * EAGER)
-        call = self.candidates.eager_call(self._given[shape]).with_tensors()
-        self.eager, first = ask_eager(call, self.snapshot, seconds), self.first[shape]
-        if not (self.checks[shape].inconclusive or self.eager.error):
-            calls, outcomes = dict(first.calls), dict(first.outcomes)
-            calls["eager"], outcomes["eager"] = call, self.eager
-            self.first[shape] = replace(first, calls=calls, outcomes=outcomes)
-            self.checks[shape] = check_of(self.first[shape])
-
-    def explain(self) -> None:
-        """Find the reason why XLA does not pay; "" where it does, or where nobody knows."""
-        if self.passes is None or "XLA" not in self.passes.seconds:
-            return
-        graph, cost = (
-            self.counts[label].cost(label, self.stream, self.passes) for label in ("graph", "XLA")
-        )
-        self.why = why_compiling(cost, graph, self.plan.calls)
-        if not self.why and self.passes.ratio("XLA").value < self.plan.min_speedup:
-            self._on_stage(EXPLAINING, self)
-            shape = next(shape for shape in self.stream.shapes if shape in self.first)
-            self.why = why_slower(*self.candidates.new_calls(self._given[shape]))
-
-    def try_invalid_inputs(self) -> None:
-        """Check each input that should fail."""
-        for number, batch in enumerate(self.plan.invalid_inputs, start=1):
-            self._on_stage(f"invalid input {number}", self)
-            args = self.candidates.args_of(batch)
-            found = check(self.candidates.fn, args, self.plan.kwargs, tolerance=self.plan.tolerance)
-            self.invalid_inputs.append(found)
+        return _inconclusive(self.called)
 
 
 def examine(
@@ -217,19 +71,86 @@ def examine(
 
     was_eager = tf.config.functions_run_eagerly()
     with functions_run_eagerly(False):
-        examination = Examination(fn, batches, plan, on_stage)
-        examination.was_eager = was_eager
-        examination.call_all()
-        examination.race()
+        subject = Subject.of(fn, plan, on_stage)
+        called = call_examples(subject, batches)
+        found = Examination(called, was_eager, _race(subject, called))
         if is_first:
-            examination.ask_eager()
-            examination.explain()
-            examination.try_invalid_inputs()
-    on_stage(END, examination)
-    return examination
+            found = _with_eager(subject, found)
+            found = replace(found, why=_why(subject, found))
+            found = _with_invalid_inputs(subject, found)
+    on_stage(END, found)
+    return found
 
 
-def compare_alike(fn: Any, batches: Iterable, plan: Plan, drawn: Any, on_stage: Callable) -> dict:
+def _race(subject, called):
+    """Race all that returned, whatever is known of their results; None where nothing can be."""
+    labels = [label for label in called.counts if called.returned(label)]
+    if _inconclusive(called) or labels == ["graph"]:
+        return None
+    subject.on_stage(RACING)
+    every = [subject.candidates.calls(example.args) for example in called.stream.sample]
+    calls = {label: [mine[label] for mine in every] for label in labels}
+    budget = subject.plan.budget * (1 - CALLING)
+    passes = race_passes(called.stream, calls, subject.snapshot, budget)
+    outcomes = called.compared[called.typical].first_calls.outcomes
+    return replace(passes, evidence={label: outcomes[label].evidence for label in labels})
+
+
+def _inconclusive(called):
+    """Why there can be no verdict, or ""."""
+    checks = (one.check for one in called.compared.values())
+    by = next((check.compiled_by for check in checks if check.compiled_by), "")
+    return f"the graph runs XLA, too, by {by}: give a plain function" if by else ""
+
+
+def _with_eager(subject, found):
+    """Let eager mode say what it gives with the most frequent shape, or where XLA differs."""
+    called = found.called
+    objected = (shape for shape, check in found.checks.items() if check.objection)
+    shape = next(objected, called.typical)
+    subject.on_stage("eager", found)
+    seconds = max(EAGER_SECONDS, subject.plan.budget * effort() * EAGER)
+    one = called.compared[shape]
+    call = subject.candidates.eager_call(one.args).with_tensors()
+    eager = ask_eager(call, subject.snapshot, seconds)
+    if not (one.check.inconclusive or eager.error):
+        all_calls = {**one.first_calls.calls, "eager": call}
+        outcomes = {**one.first_calls.outcomes, "eager": eager}
+        first_calls = replace(one.first_calls, calls=all_calls, outcomes=outcomes)
+        one = replace(one, first_calls=first_calls, check=check_of(first_calls))
+        called = replace(called, compared={**called.compared, shape: one})
+    return replace(found, called=called, eager=eager)
+
+
+def _why(subject, found):
+    """Why XLA does not pay; "" where it does, or where nobody knows."""
+    called, passes, plan = found.called, found.passes, subject.plan
+    if passes is None or "XLA" not in passes.seconds:
+        return ""
+    graph, cost = (
+        called.counts[label].cost(label, called.stream, passes) for label in ("graph", "XLA")
+    )
+    why = why_compiling(cost, graph, plan.calls)
+    if why or passes.ratio("XLA").value >= plan.min_speedup:
+        return why
+    subject.on_stage(EXPLAINING, found)
+    return why_slower(*subject.candidates.new_calls(called.compared[called.typical].args))
+
+
+def _with_invalid_inputs(subject, found):
+    """Check each input that should fail."""
+    candidates, plan = subject.candidates, subject.plan
+    for number, batch in enumerate(plan.invalid_inputs, start=1):
+        subject.on_stage(f"invalid input {number}", found)
+        args = candidates.args_of(batch)
+        one = check(candidates.fn, args, plan.kwargs, tolerance=plan.tolerance)
+        found = replace(found, invalid_inputs=(*found.invalid_inputs, one))
+    return found
+
+
+def compare_with_same_numbers(
+    fn: Any, batches: Iterable, plan: Plan, drawn: Any, on_stage: Callable
+) -> dict:
     """Compare a model with itself where both draw the same random numbers.
 
     Args:
@@ -243,17 +164,12 @@ def compare_alike(fn: Any, batches: Iterable, plan: Plan, drawn: Any, on_stage: 
         Of XLA "differs" and "not compared", each why, or "".
     """
     with functions_run_eagerly(False):
-        examination = Examination(fn, batches, plan, on_stage)
-        examination.snapshot.add([drawn])
-        examination.call_all()
-    checks = examination.checks.values()
+        subject = Subject.of(fn, plan, on_stage)
+        subject.snapshot.add([drawn])
+        called = call_examples(subject, batches)
+    checks = [one.check for one in called.compared.values()]
     differs = next((check.objection for check in checks if check.objection), "")
     return {
         "differs": differs and f"{differs} (both drew the same random numbers)",
         "not compared": next((check.inconclusive for check in checks if check.inconclusive), ""),
     }
-
-
-def _graph_fails(shape, error):
-    keep = f" {KEEP}" if "variables which have been deleted" in str(error) else ""
-    return ValueError(f"the graph fails with {shape}: {headline(error)}{keep}")

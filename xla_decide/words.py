@@ -17,13 +17,13 @@ def verdict_of(decision: Any) -> str:
     """
     label = decision.subject
     if decision.inconclusive:
-        said = decision.inconclusive
+        text = decision.inconclusive
     elif label in decision.gains:
-        said = _gain_over_calls(decision, label)
+        text = _gain_over_calls(decision, label)
     else:
-        said = f"{label} {decision.objections[label]}"
+        text = f"{label} {decision.objections[label]}"
     machine = decision.findings[0].machine
-    return f"{decision.label or 'undecided'}: {said.rstrip('.')}. {machine}"
+    return f"{decision.label or 'undecided'}: {text.rstrip('.')}. {machine}"
 
 
 def _gain_over_calls(decision, label):
@@ -31,11 +31,11 @@ def _gain_over_calls(decision, label):
     where = "in this process alone" if processes == 1 else f"in {processes} processes"
     comma = "," if decision.has_two_sums else ""
     calls = pluralize(decision.calls, "call")
-    said = f"{label} is {gain_in_words(decision, label)}{comma} over {calls}"
-    said += f", first calls included, {where}{_programs(found.costs[label], found)}"
+    text = f"{label} is {gain_in_words(decision, label)}{comma} over {calls}"
+    text += f", first calls included, {where}{_programs(found.costs[label], found)}"
     if why := decision.not_compared.get(label):
-        said += f"; results were not compared: {why}"
-    return said
+        text += f"; results were not compared: {why}"
+    return text
 
 
 def gain_in_words(decision: Any, label: str) -> str:

@@ -106,10 +106,10 @@ def perturbed(given: Any, seed: int) -> Any:
 
     draws = np.random.default_rng(seed)
 
-    def moved(value):
+    def moved_up_or_down(value):
         return tf.convert_to_tensor(perturb(value, draws)) if _is_floating(value) else value
 
-    return tf.nest.map_structure(moved, given, expand_composites=True)
+    return tf.nest.map_structure(moved_up_or_down, given, expand_composites=True)
 
 
 def perturb(value: Any, draws: np.random.Generator) -> np.ndarray:

@@ -51,13 +51,13 @@ def claim(
     if outcome == REFUTED:
         measured.append(again())
         outcome = REFUTED if _judged(measured[-1], above, below) == REFUTED else UNDECIDED
-    said = f"{what}: {' and again '.join(map(_in_words, measured))}"
-    _note(what, outcome, said)
+    text = f"{what}: {' and again '.join(map(_in_words, measured))}"
+    _note(what, outcome, text)
     if outcome == REFUTED:
         bounds = [f"above {above:g}"] * (above > 0) + [f"below {below:g}"] * (below < math.inf)
-        raise AssertionError(f"refuted: {said}; it should be {' and '.join(bounds)}{_load()}")
+        raise AssertionError(f"refuted: {text}; it should be {' and '.join(bounds)}{_load()}")
     if outcome == UNDECIDED:
-        print(f"undecided: {said}")
+        print(f"undecided: {text}")
     return outcome
 
 
@@ -80,8 +80,8 @@ def _load():
     return f" (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors)"
 
 
-def _note(what, outcome, said):
+def _note(what, outcome, text):
     """Append a line for tests and for a refresh, which count what is undecided."""
     if path := os.environ.get("XLA_CLAIMS"):
         with open(path, "a", encoding="utf-8") as notes:
-            notes.write(json.dumps({"what": what, "outcome": outcome, "said": said}) + "\n")
+            notes.write(json.dumps({"what": what, "outcome": outcome, "text": text}) + "\n")

@@ -9,8 +9,9 @@ import numpy as np
 from .calls import Call, by_label
 from .comparisons import Comparison, ComparisonError
 from .differences import TOLERANCE
+from .equality import judge
 from .errors import check_number, headline
-from .first_calls import FirstCalls, first_calls
+from .first_calls import call_each
 from .racing import Race
 from .ratios import median_ratio
 from .timing import (
@@ -66,10 +67,10 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
     try:
         with call.arguments_restored():
             first, _ = timed(call)
-        moved = list(snapshot.changed())
+        changing = list(snapshot.changed())
         calls = calibrate([call.bound], BLOCK_SECONDS * effort())
         for _ in range(rounds_by_effort(rounds)):
-            snapshot.restore(moved)
+            snapshot.restore(changing)
             blocks.append(time_block([call.bound], calls))
     finally:
         snapshot.restore()
@@ -78,7 +79,8 @@ def measure(fn: Callable, args=(), kwargs=None, *, label="", rounds=ROUNDS) -> M
 
 def compare(
     candidates: Mapping[str, Callable], args=(), kwargs=None, *, rounds=ROUNDS,
-    tolerance=TOLERANCE, block=BLOCK_SECONDS, budget=2.0, strict=True, clock=time.perf_counter
+    tolerance=TOLERANCE, equal=None, block=BLOCK_SECONDS, budget=2.0, strict=True,
+    clock=time.perf_counter
 ) -> Comparison:  # fmt: skip
     """Check that all candidates agree on ``(*args, **kwargs)``, then time them in turns.
 
@@ -106,6 +108,8 @@ def compare(
         kwargs: Keyword arguments of all.
         rounds: Samples for each candidate, at least; fewer than six give no interval.
         tolerance: The relative difference of results that is allowed, as of `max_difference`.
+        equal: Your own word on results, with NumPy arrays in place of tensors: `equal(result,
+            reference)` says whether one is as good as that of the first candidate.
         block: Seconds that a sample lasts, about, by enough calls in it.
         budget: Seconds for further rounds, where an interval is wider than 5 % of its ratio.
         strict: Whether a candidate that fails is an error in the end, or only recorded.
@@ -134,38 +138,26 @@ def compare(
     check_number("budget", budget, zero=True)
     check_number("tolerance", tolerance, zero=True)
     calls = {label: Call(fn, args, kwargs) for label, fn in by_label(candidates).items()}
-    first = first_calls(calls, tolerance)
-    comparison = race(first, rounds=rounds, budget=budget, block=block, clock=clock)
+    options = {"rounds": rounds, "budget": budget, "block": block, "clock": clock, "equal": equal}
+    comparison = _race(call_each(calls, tolerance), **options)
     if comparison.failures and strict:
         raise ComparisonError(comparison)
-    options = {"rounds": rounds, "tolerance": tolerance, "block": block, "budget": budget}
-    options |= {"strict": strict, "clock": clock}
+    options |= {"tolerance": tolerance, "strict": strict}
     return comparison.repeated_by(partial(compare, candidates, args, kwargs, **options))
 
 
-def race(
-    first: FirstCalls, *, rounds=ROUNDS, budget=2.0, block=BLOCK_SECONDS, clock=time.perf_counter
-) -> Comparison:
-    """Time the calls whose first outcomes agree, in turns.
-
-    Args:
-        first: What the calls did, from which outcomes that are errors are left out.
-        rounds: As of `compare`, like the three below.
-        budget: Seconds for further rounds.
-        block: Seconds that a sample lasts, about.
-        clock: Gives the seconds of the rounds.
-
-    Returns:
-        A `Comparison`, whose failures say why a candidate was not timed.
-    """
-    evidence = {label: outcome.evidence for label, outcome in first.outcomes.items()}
-    errors = {x: outcome.error for x, outcome in first.outcomes.items() if outcome.error}
-    first = first.only(x for x in first.outcomes if x not in errors).compared()
-    failures = {label: headline(error) for label, error in errors.items()} | _unlike(first)
-    lanes = {x: [first.calls[x].bound] for x in first.outcomes if x not in failures}
+def _race(first_calls, *, rounds, budget, block, clock, equal):
+    """Time the calls that returned, and whose results agree, in turns. Returns: a `Comparison`."""
+    evidence = {label: outcome.evidence for label, outcome in first_calls.outcomes.items()}
+    errors = {x: outcome.error for x, outcome in first_calls.outcomes.items() if outcome.error}
+    first_calls = judge(first_calls.only(x for x in first_calls.outcomes if x not in errors), equal)
+    failures = {label: headline(error) for label, error in errors.items()} | _unlike(first_calls)
+    lanes = {x: [first_calls.calls[x].bound] for x in first_calls.outcomes if x not in failures}
     graphs = (x for x in lanes if evidence[x].graphs)
     control = next(graphs, next(iter(lanes), ""))
-    run = Race(lanes, first.snapshot, control=control, timer=time_block, moved=set(), clock=clock)
+    run = Race(
+        lanes, first_calls.snapshot, control=control, timer=time_block, changing=set(), clock=clock
+    )
     try:
         _calibrate(run, block * effort())
         for _ in range(rounds_by_effort(rounds)):
@@ -173,44 +165,44 @@ def race(
         end = clock() + (0 if _is_narrow(run) else budget * effort())
         run.until(lambda: clock() >= end)
     finally:
-        first.snapshot.restore()
+        first_calls.snapshot.restore()
 
     def measured(label, blocks):
-        return Measurement.of(label, first.outcomes[label].seconds, blocks, run.passes[label])
+        return Measurement.of(label, first_calls.outcomes[label].seconds, blocks, run.passes[label])
 
-    differences = {x: outcome.difference for x, outcome in first.outcomes.items()}
+    differences = {x: outcome.difference for x, outcome in first_calls.outcomes.items()}
     return Comparison(
         measurements={label: measured(label, blocks) for label, blocks in run.blocks.items()},
-        differences={} if first.inconclusive else {x: d for x, d in differences.items() if d},
+        differences={} if first_calls.inconclusive else {x: d for x, d in differences.items() if d},
         failures=failures | {label: headline(error) for label, error in run.errors.items()},
-        tolerance=first.tolerance,
+        tolerance=first_calls.tolerance,
         evidence=evidence,
         control=measured(control, run.again) if control in run.blocks else None,
-        inconclusive=first.inconclusive,
-        own_variables=first.own_variables,
-        sensitive=first.sensitive,
-        unrestored=tuple(first.snapshot.unrestored),
+        inconclusive=first_calls.inconclusive,
+        own_variables=first_calls.own_variables,
+        sensitive=first_calls.sensitive,
+        unrestored=tuple(first_calls.snapshot.unrestored),
     )
 
 
-def _unlike(first):
+def _unlike(first_calls):
     """Label to how it differs from the first, of the candidates that do; none if inconclusive."""
-    if first.inconclusive:
+    if first_calls.inconclusive:
         return {}
-    reference = next(iter(first.outcomes), "")
-    why = f"differs from {reference} by more than {first.tolerance:.2g}, in "
-    unlike = {x: outcome for x, outcome in first.outcomes.items() if not outcome.agrees}
+    reference = next(iter(first_calls.outcomes), "")
+    why = f"differs from {reference} by more than {first_calls.tolerance:.2g}, in "
+    unlike = {x: outcome for x, outcome in first_calls.outcomes.items() if not outcome.agrees}
     return {label: f"{why}{outcome.difference}" for label, outcome in unlike.items()}
 
 
 def _calibrate(run, block):
-    """Let each block last about so many seconds, and find out which variables a candidate moves."""
+    """Let each block last about so many seconds, and find out which variables change."""
     passes = dict[str, int]()
     for label in list(run.blocks):
         enough = run.attempt(label, calibrate, block)
         if enough is not None:
             passes[label] = in_step(enough, next(iter(passes.values()), enough))
-        run.moved |= run.changed()
+        run.changing |= run.changed()
     run.passes |= passes
 
 

@@ -90,18 +90,20 @@ class Sensitive:
     Attributes:
         place: The part of the result, such as ``result['loss'][1]``.
         difference: How far it differs, relative to its scale.
-        moved: How far it moves where the arguments move by their last bit; None of a variable whose
-            change is within the rounding of its values.
+        perturbed: How far it moves where the arguments move by their last bit; None of a variable
+            whose change is within the rounding of its values.
     """
 
     place: str
     difference: float
-    moved: float | None
+    perturbed: float | None
 
     def __str__(self):
-        if self.moved is None:
+        if self.perturbed is None:
             return f"{self.place} (the change is within rounding)"
-        return f"{self.place} (differs by {self.difference:.2g}, rounding moves {self.moved:.2g})"
+        return (
+            f"{self.place} (differs by {self.difference:.2g}, rounding moves {self.perturbed:.2g})"
+        )
 
 
 def max_difference(result, reference) -> Difference:

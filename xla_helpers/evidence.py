@@ -124,8 +124,8 @@ class Evidence:
         if self.programs is None:
             return ""
         parts = {"operation": self.eager, "graph": self.graphs, "XLA program": self.programs}
-        said = [pluralize(number, what) for what, number in parts.items() if number]
-        return ", ".join(said) or "nothing of TensorFlow"
+        counts = [pluralize(number, what) for what, number in parts.items() if number]
+        return ", ".join(counts) or "nothing of TensorFlow"
 
     def is_as_labelled(self, label: str) -> bool:
         """Whether it is known, and the mode with which a label begins; any, where none does."""

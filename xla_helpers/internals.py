@@ -77,15 +77,15 @@ def operations_observed(observe: Callable) -> Iterator[None]:
     """
     from tensorflow.python.framework import op_callbacks
 
-    def told(op_type, inputs, attributes, outputs, op_name=None, *, graph=None):
+    def on_operation(op_type, inputs, attributes, outputs, op_name=None, *, graph=None):
         if graph is None:
             observe(op_type, inputs, outputs)
 
-    op_callbacks.add_op_callback(told)
+    op_callbacks.add_op_callback(on_operation)
     try:
         yield
     finally:
-        op_callbacks.remove_op_callback(told)
+        op_callbacks.remove_op_callback(on_operation)
 
 
 def as_new(concrete: Any) -> Any:

@@ -74,5 +74,5 @@ def _name_of(processor):
     numbers = {name: processor[key] for key, name in NUMBERS.items() if key in processor}
     if any(map(str.isdigit, brand.partition("@")[0])):
         return brand
-    told = f" ({', '.join(f'{name} {text}'.strip() for name, text in numbers.items())})"
-    return (brand or platform.processor() or platform.machine()) + (told if numbers else "")
+    in_words = f" ({', '.join(f'{name} {text}'.strip() for name, text in numbers.items())})"
+    return (brand or platform.processor() or platform.machine()) + (in_words if numbers else "")

@@ -23,18 +23,18 @@ class Race:
         again: The other blocks of the control.
         passes: Label to how often a block goes over its lane.
         errors: Label to what a candidate raised.
-        moved: Names of the variables that are restored; None for all.
+        changing: Names of the variables that are restored; None for all.
     """
 
     def __init__(
         self, lanes: Mapping[str, Lane], snapshot: Snapshot, *, control: str, needed: str = "",
-        timer: Callable[..., Block], moved: set[str] | None = None, clock=time.perf_counter
+        timer: Callable[..., Block], changing: set[str] | None = None, clock=time.perf_counter
     ):  # fmt: skip
         """timer: Times so many passes over a lane by a clock, such as `time_block`."""
         self._needed = needed
         self._lanes, self._snapshot = dict(lanes), snapshot
         self._timer, self._clock = timer, clock
-        self.control, self.moved = control, moved
+        self.control, self.changing = control, changing
         self.blocks: dict[str, list[Block]] = {label: [] for label in lanes}
         self.again: list[Block] = []
         self.passes = dict.fromkeys(lanes, 1)
@@ -48,7 +48,7 @@ class Race:
 
     def attempt(self, label: str, act: Callable, *args):
         """What `act` gives for the lane of a candidate; None when it raises, and leaves."""
-        self._snapshot.restore(self.moved)
+        self._snapshot.restore(self.changing)
         try:
             return act(self._lanes[label], *args, self._clock)
         except Exception as error:  # whatever a reader's function raises

@@ -12,9 +12,9 @@ from xla_decide import words
 from xla_decide.costs import Cost, ProcessResult
 
 
-def cost(call, first=0.0, examples=20, new=1, alone=0):
+def cost(call, per_new=0.0, examples=20, new=1, alone=0):
     """Of a candidate whose races were of no width."""
-    return Cost(call, call, call, first, examples, new, alone)
+    return Cost(call, call, call, per_new, examples, new, alone)
 
 
 def finding(costs, why=None, **otherwise):
@@ -26,7 +26,7 @@ def decision(*findings, calls=10_000, repeats=None):
     return xd.Decision(findings, calls, 1.05, repeats)
 
 
-GRAPH, XLA = cost(2e-3), cost(1e-3, first=1.0)
+GRAPH, XLA = cost(2e-3), cost(1e-3, per_new=1.0)
 FASTER = finding({"graph": GRAPH, "XLA": XLA})
 
 
@@ -69,7 +69,7 @@ def test_the_chance_of_a_new_program_has_the_interval_of_wilson():
 
 
 def test_two_sums_that_agree_are_a_verdict():
-    few = replace(ALONE, first=1e-4)
+    few = replace(ALONE, per_new=1e-4)
     assert decision(finding({"graph": GRAPH, "XLA": few}), calls=1_000_000).label == "XLA"
 
 
@@ -97,7 +97,7 @@ def test_what_nobody_should_choose_is_raced_all_the_same():
 
 @pytest.mark.parametrize(
     ("mine", "row"),
-    [(cost(4e-3), "slower-when-compiled"), (cost(1e-3, first=99.0, new=9), "it-compiles-again")],
+    [(cost(4e-3), "slower-when-compiled"), (cost(1e-3, per_new=99.0, new=9), "it-compiles-again")],
 )
 def test_the_row_of_the_manual_is_that_of_the_reason(mine, row):
     found = decision(replace(finding({"graph": GRAPH, "XLA": mine}), why="Because."))

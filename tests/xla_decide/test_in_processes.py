@@ -63,7 +63,7 @@ def test_an_example_that_never_comes_is_not_the_fault_of_xla(tmp_path):
 
 
 def test_a_crash_under_xla_refuses_it_and_says_which(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(ask_child, "TOLD_SECONDS", 1.0)
+    monkeypatch.setattr(ask_child, "PROGRESS_SECONDS", 1.0)
     text = "make = lambda: (tf.strings.split, [tf.constant(['a b'])])"
     decision = decide(tmp_path, text, runs=6)
     assert decision.label == "graph" and len(decision.findings) == 1
@@ -292,26 +292,28 @@ RANDOM = replace(FOUND, not_compared={"XLA": "random numbers are drawn (RandomUn
 
 
 @pytest.mark.parametrize(
-    ("alike", "label", "processes_asked"),
+    ("same_numbers", "label", "processes_asked"),
     [
         ({"differs": "", "not compared": ""}, "XLA", 7),
         ({"differs": "differs from the graph", "not compared": ""}, "graph", 2),
         ({"differs": "", "not compared": "gamma is drawn"}, "XLA, results not compared", 7),
     ],
 )
-def test_results_are_compared_once_in_a_process_of_its_own(made, alike, label, processes_asked):
-    lines = [finds(RANDOM), [{"alike": alike}], *[finds(RANDOM)] * 5]
+def test_results_are_compared_once_in_a_process_of_its_own(
+    made, same_numbers, label, processes_asked
+):
+    lines = [finds(RANDOM), [{"same_numbers": same_numbers}], *[finds(RANDOM)] * 5]
     assert made(*lines, runs=6).label == label
     assert len(made.asked) == processes_asked
-    assert made.asked[:2] == [protocol.FIRST, protocol.ALIKE]
+    assert made.asked[:2] == [protocol.FIRST, protocol.SAME_NUMBERS]
     assert set(made.asked[2:]) <= {protocol.STUDY}
 
 
 def test_what_that_comparison_refuses_is_refused_in_all_processes(made):
     """Though there is another candidate, and the race goes on."""
     both = replace(RANDOM, objections={"XLA": "", "mine": ""})
-    alike = {"differs": "differs from the graph", "not compared": ""}
-    found = made(finds(both), [{"alike": alike}], *[finds(both)] * 5, runs=6)
+    same_numbers = {"differs": "differs from the graph", "not compared": ""}
+    found = made(finds(both), [{"same_numbers": same_numbers}], *[finds(both)] * 5, runs=6)
     assert found.objections == {"XLA": "differs from the graph", "mine": ""}
 
 

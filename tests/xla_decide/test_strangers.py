@@ -287,7 +287,7 @@ def test_a_jacobian_that_only_a_graph_can_take_is_judged_by_the_graph(tf, keep_l
 
     decision = xd.decide(slopes, [rows(4)], **BRIEF)
     [check] = decision.checks.values()
-    assert check["graph"].error is None and "eager" not in check.said
+    assert check["graph"].error is None and "eager" not in check.summary
     assert "XLA" in decision.gains or "XLA" in check.errors
 
 

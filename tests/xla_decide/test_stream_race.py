@@ -130,8 +130,8 @@ def test_an_example_that_stands_for_hardly_any_call_moves_no_interval():
 
 
 def test_calls_of_one_shape_that_lie_far_apart_are_told():
-    assert made([1.0, 1.9], False).apart("XLA") == {}
-    assert made([1.0, 2.5], False).apart("XLA") == {"a": 2.5}
+    assert made([1.0, 1.9], False).uneven("XLA") == {}
+    assert made([1.0, 2.5], False).uneven("XLA") == {"a": 2.5}
 
 
 def test_a_gpu_is_waited_for_and_a_processor_is_not(clock, monkeypatch):

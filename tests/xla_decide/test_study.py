@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import xla_decide as xd
-from xla_decide import reasons, stream, study
+from xla_decide import calling, reasons, stream, study
 from xla_decide.plan import Plan
 from xla_decide.reasons import why_slower
 from xla_helpers.calls import Call
@@ -95,7 +95,7 @@ def test_a_loop_that_ends_by_itself_is_judged_by_all_examples_in_any_order(tf, m
 
     pictures = [np.full([8, 8], 1e-3 * 1.02**n, "float32") for n in range(0, 600, 50)]
     found = xd.decide(settle, pictures[::order], budget=10)
-    assert "XLA" in found.gains and found.findings[0].evidence[0].split()[-1] == "12"
+    assert "XLA" in found.gains and found.findings[0].tables[0].split()[-1] == "12"
     assert any("Calls of one shape take up to" in note for note in found.notes)
 
 
@@ -103,8 +103,8 @@ def test_shapes_beyond_the_first_are_called_and_not_compared_and_that_is_told(tf
     monkeypatch.setattr(study, "time", SimpleNamespace(monotonic=lambda: 0.0))  # there is enough
     lengths = [np.ones(n, "float32") for n in range(2, 8)]
     found = xd.decide(tf.tanh, lengths, budget=4)
-    assert len(found.checks) == study.COMPARED < found.findings[0].costs["XLA"].new == 6
-    assert f"Results were compared with {study.COMPARED} of 6 shapes." in found.notes
+    assert len(found.checks) == calling.COMPARED < found.findings[0].costs["XLA"].new == 6
+    assert f"Results were compared with {calling.COMPARED} of 6 shapes." in found.notes
 
 
 def test_shapes_that_were_not_called_are_told_and_a_slow_stream_refuses_nothing(tf, monkeypatch):
@@ -165,7 +165,7 @@ def test_variables_have_their_values_again_though_nothing_is_raced(tf):
 
     batches, plan = [np.ones(3, "float32")] * 4, Plan(budget=0.5)
     found = study.examine(step, batches, plan, is_first=False)
-    assert found.passes is None and len(found.stream.sample) > 1 and float(total) == 0
+    assert found.passes is None and len(found.called.stream.sample) > 1 and float(total) == 0
 
 
 # Why

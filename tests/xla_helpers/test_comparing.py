@@ -130,6 +130,18 @@ def test_results_that_were_not_compared_are_not_called_equal(results):
     assert "not compared" in str(xh.compare(candidates, **QUICK))
 
 
+def test_a_reader_may_say_what_equal_is():
+    candidates = {"up": lambda: np.array([1, 2, 3]), "down": lambda: np.array([3, 2, 1])}
+    assert list(xh.compare(candidates, **QUICK).failures) == ["down"]
+    same_set = xh.compare(
+        candidates, equal=lambda found, wanted: set(found) == set(wanted), **QUICK
+    )
+    assert not same_set.failures and same_set.differences["down"].size == 0
+    never = xh.compare(candidates, equal=lambda found, wanted: False, **QUICK)
+    assert list(never.failures) == ["down"] and "`equal` says so" in never.failures["down"]
+    assert list(same_set.again().measurements) == ["up", "down"]
+
+
 @pytest.mark.parametrize("good_calls", [0, 1, 2, 4])
 def test_a_candidate_may_fail_in_any_call(clock, good_calls):
     countdown = iter(range(good_calls))
@@ -187,6 +199,14 @@ def test_variables_are_restored_though_a_candidate_fails_halfway(tf):
     modes = {"eager": step, "graph": tf.function(step), "broken": half_done}
     c = xh.compare(modes, (tf.ones([2]),), **QUICK)
     assert list(c.failures) == ["broken"] and weights.numpy().tolist() == [1, 2]
+
+
+def test_variables_are_compared_whatever_a_reader_calls_equal(tf):
+    weights, step = descent(tf)
+    forgets = tf.function(lambda x: (tf.reduce_sum(x), weights + 0.0)[0])
+    candidates = {"step": tf.function(step), "forgets": forgets}
+    found = xh.compare(candidates, (tf.ones(2),), equal=lambda *results: True, **QUICK)
+    assert list(found.failures) == ["forgets"] and "weights" in found.failures["forgets"]
 
 
 def test_a_partial_of_a_function_is_traced(tf):

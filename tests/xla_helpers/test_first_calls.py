@@ -57,8 +57,8 @@ def test_one_that_it_explains_is_not_compared_and_both_sizes_are_told(tf, monkey
     found = xh.compare(modes, (tf.ones([3]),), **BRIEF)
     [array] = found.sensitive
     assert array.place == "result['a']" and not found.failures
-    assert (array.difference, array.moved) == pytest.approx((share * moved, moved), 1e-2)
-    told = f"result['a'] (differs by {array.difference:.2g}, rounding moves {array.moved:.2g})"
+    assert (array.difference, array.perturbed) == pytest.approx((share * moved, moved), 1e-2)
+    told = f"result['a'] (differs by {array.difference:.2g}, rounding moves {array.perturbed:.2g})"
     assert told in str(found) and "without those not compared" in str(found)
 
 
@@ -94,7 +94,8 @@ def test_what_was_left_out_is_not_called_the_same(tf):
     check = xh.check(unstable, (np.random.default_rng(0).normal(size=50).astype("float32"),))
     assert [array.place for array in check.sensitive] == ["result['a']"]
     assert not check.agrees and not check.differing and not check.inconclusive
-    assert "the same in all modes" in check.said and check.said.startswith("not compared in part")
+    assert "the same in all modes" in check.summary
+    assert check.summary.startswith("not compared in part")
     assert check.against("graph").startswith("not compared in part") and "moves" in str(check)
 
 
@@ -187,7 +188,7 @@ def test_the_second_call_begins_with_the_values_of_the_first(tf):
     """Else a step that changes a variable would differ from itself."""
     total = tf.Variable(1.0)
     check = xh.check(lambda x: total.assign_add(x) * 1.0, (np.float32(1.0),))
-    assert [outcome.repeats.size for outcome in check.outcomes.values()] == [0, 0, 0]
+    assert [outcome.from_itself.size for outcome in check.outcomes.values()] == [0, 0, 0]
 
 
 def test_what_draws_is_not_said_to_be_moved_by_rounding(tf):

@@ -133,7 +133,7 @@ def test_a_mode_that_changes_too_little_or_too_much_is_found(tf, fault):
         return step(*args) if tf.executing_eagerly() else wrong(*args)
 
     check = xh.check(by_mode, args)
-    assert list(check.differing) == ["graph", "XLA"] and "weights" in check.said
+    assert list(check.differing) == ["graph", "XLA"] and "weights" in check.summary
     assert xh.check(step, args).agrees
 
 
@@ -171,7 +171,7 @@ def test_fewer_are_within_rounding_and_never_the_same(tf, fault):
     assert [array.place for array in found.sensitive] == ["variables['weight']"]
     assert "the change is within rounding" in str(found)
     check = xh.check(step)
-    assert "not compared in part" in check.said and not check.agrees
+    assert "not compared in part" in check.summary and not check.agrees
 
 
 def test_a_mask_hides_no_result_that_is_off(tf):
@@ -180,7 +180,7 @@ def test_a_mask_hides_no_result_that_is_off(tf):
         return tf.where([True, False], actions, -1e9)
 
     check = xh.check(values, (np.full(64, 1.3, "float32"),))
-    assert list(check.differing) == ["graph", "XLA"] and "0.46 relative" in check.said
+    assert list(check.differing) == ["graph", "XLA"] and "0.46 relative" in check.summary
 
 
 def test_small_units_hide_no_result_that_is_off(tf):
@@ -189,7 +189,7 @@ def test_small_units_hide_no_result_that_is_off(tf):
         return {"seconds": x, "amperes": amperes}
 
     check = xh.check(measured, (np.float32([1.3, 1.1]),))
-    assert list(check.differing) == ["graph", "XLA"] and "amperes" in check.said
+    assert list(check.differing) == ["graph", "XLA"] and "amperes" in check.summary
 
 
 def test_a_small_result_that_rounding_makes_is_equal(tf):

@@ -34,10 +34,10 @@ def exported(text, arguments, results):
     """The program as JAX exports functions: one of the same shapes, whose text is replaced."""
     specs = [jax.ShapeDtypeStruct(one["shape"], dtype_of(one["dtype"])) for one in arguments]
 
-    def alike(*args):
+    def call(*args):
         return [jnp.zeros(one["shape"], dtype_of(one["dtype"])) for one in results]
 
-    found = jax.export.export(jax.jit(alike), platforms=("cuda",))(*specs)
+    found = jax.export.export(jax.jit(call), platforms=("cuda",))(*specs)
     return dataclasses.replace(
         found,
         mlir_module_serialized=serialize_portable_artifact(text, STABLEHLO),

@@ -249,9 +249,9 @@ def _compile(call, wanted, partitions, timeout):
         return [_read(path) for path in paths]
     traced = traced_in(call.concrete().graph)
     counts = total_bytes(x for one in traced for x in (one.bytes_read, one.bytes_written))
-    alike = {"compiler": compiler_in(packages), "traced": len(traced), "traced_bytes": counts}
+    shared = {"compiler": compiler_in(packages), "traced": len(traced), "traced_bytes": counts}
     found = [
-        TargetProgram(**parts, **alike, partitions=partitions)
+        TargetProgram(**parts, **shared, partitions=partitions)
         for parts in _compiled(module, wanted, partitions, packages, timeout)
     ]
     if folder := os.environ.get("XLA_RECORD"):

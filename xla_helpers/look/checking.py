@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from ..calls import Call
 from ..differences import TOLERANCE, Sensitive
-from ..errors import check_number, headline
-from ..first_calls import FirstCalls, first_calls
+from ..equality import judge
+from ..errors import check_number
+from ..first_calls import FirstCalls, call_each
 from ..modes import MODES, functions_run_eagerly, modes_of
 from ..outcomes import FirstCall, random_ops_in
 from ..tables import Table, abbreviate, table
-from ..variables import not_restored
+from . import check_words
 from .layers import layers_of
 from .manual import see_about
 from .operations import (
@@ -21,8 +22,6 @@ from .operations import (
     operations_in,
     unsupported_in,
 )
-
-LEFT_OUT = "Not compared, because rounding alone moves them"
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,34 +85,30 @@ class Check(Table):
         return not (unlike or self.inconclusive or self.sensitive)
 
     @property
-    def objection(self) -> str:
-        """Why XLA cannot stand in for the first mode, in words; "" where nothing speaks against it.
-
-        Results that were not compared do not.
-        """
-        outcome = self["XLA"]
-        if self.unsupported:
-            return f"is refused: {'; '.join(f'{one}: {one.fix}' for one in self.unsupported)}"
-        if outcome.error:
-            return f"fails: {headline(outcome.error)}"
-        if self.inconclusive or outcome.agrees or outcome.difference is None:
-            return ""
-        first = next(iter(self.outcomes))
-        allowed = outcome.difference.allowed_by()
-        return f"differs from the {first}, in {outcome.difference}; {allowed}"
-
-    @property
-    def see(self) -> str:
-        """The row of docs/messages.md that is about what was found, in words; "" for none."""
-        return see_about(f"{self.errors.get('XLA')} {self.said}")
-
-    @property
     def compiled_by(self) -> str:
         """What made XLA run in the graph; "" where it did not."""
         if not ("graph" in self.outcomes and self["graph"].evidence.programs):
             return ""
         inside = "an operation inside, or clusters (TF_XLA_FLAGS or `tf.config.optimizer.set_jit`)"
         return abbreviate(self.compiled) or inside
+
+    @property
+    def summary(self) -> str:
+        """What was found, in words."""
+        return check_words.summary_of(self)
+
+    @property
+    def objection(self) -> str:
+        """Why XLA cannot stand in for the first mode, in words; "" where nothing speaks against it.
+
+        Results that were not compared do not.
+        """
+        return check_words.objection_of(self)
+
+    @property
+    def see(self) -> str:
+        """The row of docs/messages.md that is about what was found, in words; "" for none."""
+        return see_about(f"{self.errors.get('XLA')} {self.summary}")
 
     @property
     def fixes(self) -> Table:
@@ -124,52 +119,13 @@ class Check(Table):
 
     def against(self, mode: str) -> str:
         """How a mode compares with the first one, in words; "" for the first one itself."""
-        first, outcome = next(iter(self.outcomes)), self[mode]
-        difference = outcome.difference
-        if mode == first:
-            return ""
-        if outcome.error is not None:
-            return "an error too" if outcome.agrees else "an error instead of a result"
-        if difference is None:
-            return "a result instead of an error"
-        if self.inconclusive and not outcome.agrees:
-            return "not compared"
-        if not outcome.agrees:
-            return f"differs, {difference}"
-        same = f"the same to {difference.size:.1g}" if difference.size else "the same"
-        return f"not compared in part, the rest {same}" if outcome.left_out else same
-
-    @property
-    def said(self) -> str:
-        """What was found, in words."""
-        if self.unsupported:
-            return f"XLA does not support {abbreviate(self.unsupported, 9)}"
-        if self.differing:
-            why = {mode: f": {headline(error)}" for mode, error in self.errors.items()}
-            found = (f"{mode}: {self.against(mode)}{why.get(mode, '')}" for mode in self.differing)
-            return "; ".join(found)
-        if self.inconclusive:
-            return f"not compared: {self.inconclusive}"
-        dropped = ", but XLA drops checks" if self.dropped_checks else ""
-        if self.sensitive:
-            return f"not compared in part, the rest the same in all modes{dropped}"
-        return f"the same in all modes{dropped}"
+        return check_words.against_first(self, mode)
 
     def _parts(self):
         first = next(iter(self.outcomes))
         rows = [[mode, o.short, self.against(mode)] for mode, o in self.outcomes.items()]
-        changed = dict.fromkeys(name for o in self.outcomes.values() for name in o.variables)
-        notes = {
-            "Changes variables": changed,
-            "Dropped by XLA": () if "XLA" in self.errors else self.dropped_checks,
-            "XLA ran in the graph, too, by": [self.compiled_by] if self.compiled_by else (),
-            LEFT_OUT: self.sensitive,
-            "Keras' own `fit` leaves XLA out because of": self.jit_unsupported_layers,
-        }
-        said_too = [f"{words}: {abbreviate(found)}." for words, found in notes.items() if found]
-        title, columns = f"{self.function}: {self.said}.", ["", "outcome", f"against {first}"]
-        rest = not_restored(self.unrestored), self.see
-        return title, columns, rows, *said_too, *filter(None, rest)
+        title, columns = f"{self.function}: {self.summary}.", ["", "outcome", f"against {first}"]
+        return title, columns, rows, *check_words.notes_on(self)
 
 
 def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
@@ -215,21 +171,22 @@ def check(fn: Callable, args=(), kwargs=None, *, tolerance=TOLERANCE) -> Check:
     call = Call(fn, args, kwargs).with_tensors()
     calls = {mode: Call(f, call.args, call.kwargs) for mode, f in modes_of(call.python).items()}
     with functions_run_eagerly(False):
-        return check_of(first_calls(calls, tolerance))
+        return check_of(call_each(calls, tolerance))
 
 
-def check_of(first: FirstCalls) -> Check:
+def check_of(first_calls: FirstCalls) -> Check:
     """The `Check` of first calls of the modes of one function; others are left out.
 
     The first mode is the one that the others are compared with.
     """
-    graph, modes = first.calls["graph"], [mode for mode in first.outcomes if mode in MODES]
+    graph = first_calls.calls["graph"]
+    modes = [mode for mode in first_calls.outcomes if mode in MODES]
     if "eager" in modes:
-        ran = first.outcomes["eager"].evidence
+        ran = first_calls.outcomes["eager"].evidence
         only_graphs = (ran.graphs or ran.programs) and not ran.eager  # there is no Python
         if only_graphs or hasattr(graph.python, "function_def"):
             modes.remove("eager")
-    found = first.only(modes).compared()
+    found = judge(first_calls.only(modes))
     operations: list = []
     with suppress(Exception):  # a trace that fails is an outcome above
         operations = list(operations_in(graph.concrete().graph))
@@ -242,8 +199,8 @@ def check_of(first: FirstCalls) -> Check:
         jit_unsupported_layers=tuple(jit_unsupported),
         dropped_checks=dropped_checks_in(operations),
         inconclusive=found.inconclusive,
-        tolerance=first.tolerance,
+        tolerance=first_calls.tolerance,
         sensitive=found.sensitive,
         compiled=compiled_in(operations),
-        unrestored=tuple(first.snapshot.unrestored),
+        unrestored=tuple(first_calls.snapshot.unrestored),
     )

@@ -12,6 +12,6 @@ def see(row: str) -> str:
     return f"What it means, and what to do: docs/messages.md#{row}"
 
 
-def see_about(said: str) -> str:
-    """Words that lead to the first row that is about what was said; "" for none."""
-    return next((see(row) for words, row in ROWS.items() if words in said), "")
+def see_about(text: str) -> str:
+    """Words that lead to the first row that is about this text; "" for none."""
+    return next((see(row) for words, row in ROWS.items() if words in text), "")

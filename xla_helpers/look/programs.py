@@ -196,17 +196,17 @@ def _instructions(computation, computations):
     shapes = {one.id: one.shape for one in computation.instructions}
     for one in computation.instructions:
         inner = [computations[number] for number in one.called_computation_ids]
-        operations, moved = (one.opcode,), [None, None]
+        operations, read_and_written = (one.opcode,), [None, None]
         if one.opcode in HOLDERS:
             for called in inner:
                 yield from _instructions(called, computations)
         else:
             read = (shapes[number] for number in dict.fromkeys(one.operand_ids))
-            moved = [sum(map(bytes_of_shape, read)), bytes_of_shape(one.shape)]
+            read_and_written = [sum(map(bytes_of_shape, read)), bytes_of_shape(one.shape)]
         if one.opcode == "custom-call":
             operations = (one.custom_call_target,)
         elif one.opcode == "fusion":
             fused = (each.opcode for each in inner[0].instructions)
             operations = tuple(opcode for opcode in fused if opcode not in NOT_KERNELS)
         if one.opcode not in NOT_KERNELS | {"call"}:
-            yield Kernel(one.name, operations, *moved)
+            yield Kernel(one.name, operations, *read_and_written)

@@ -1,7 +1,10 @@
 """A function in StableHLO, the language in which programs travel between compilers."""
 
+import math
 import re
 from dataclasses import dataclass
+
+import numpy as np
 
 from xla_helpers import internals
 from xla_helpers.calls import Call
@@ -14,6 +17,8 @@ TENSOR = re.compile(r"tensor<((?:\d+x)*)(\w+(?:<\w+>)?)(,[^>]*)?>")
 SPLIT = re.compile(r'mhlo\.sharding = "\{devices=\[([\d,]+)\]')
 DONATED = re.compile(r"parameter_number = (\d+)")
 COPY = re.compile(r"mhlo\.copy (%\w+) :")  # of an assignment: other XLAs do not know it
+# Bools in hexadecimal digits, of which one release writes a bit each and another one a byte.
+BOOLS = re.compile(r'dense<"0x([0-9A-Fa-f]+)">(?= : tensor<((?:\d+x)+)i1>)')
 PLACES = re.compile(r"(?m)^#loc.*\n| loc\((?:[^()]|\([^()]*\))*\)")  # lines of Python, by machine
 
 
@@ -103,6 +108,7 @@ def stablehlo_of(call: Call) -> Module:
         why = "; ".join(refused) or headline(error).partition(": ")[2]
         raise ValueError(f"XLA does not take `{call.name}`: {why}") from error
     text = PLACES.sub("", COPY.sub(r"stablehlo.convert \1 :", text))
+    text = BOOLS.sub(_spelled_out, text)
     found = MAIN.search(text)
     if found is None or "tensor<?" in text:
         raise ValueError(f"`{call.name}` has shapes that are known only while it runs")
@@ -110,6 +116,15 @@ def stablehlo_of(call: Call) -> Module:
     results = (_array(one[0]) for one in TENSOR.finditer(found[2]))
     donated = map(int, DONATED.findall(text))
     return Module(text, tuple(arguments), tuple(results), tuple(donated))
+
+
+def _spelled_out(found):
+    """A constant of bools as nested lists, which each release reads."""
+    data = np.frombuffer(bytes.fromhex(found[1]), np.uint8)
+    shape = tuple(map(int, found[2].split("x")[:-1]))
+    count = math.prod(shape)
+    bools = data if len(data) == count else np.unpackbits(data, bitorder="little")[:count]
+    return f"dense<{bools.astype(bool).reshape(shape).tolist()}>".lower()
 
 
 def _array(text):

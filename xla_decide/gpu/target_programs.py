@@ -19,7 +19,7 @@ from xla_helpers.calls import Call
 from xla_helpers.errors import check_number
 from xla_helpers.look.kernels import bytes_shown, total_bytes
 from xla_helpers.look.programs import traced_in
-from xla_helpers.processes import run_in_process
+from xla_helpers.processes import ProcessError, run_in_process
 from xla_helpers.tables import Table, format_si, pluralize
 
 from .launches import Launch, launches_in
@@ -301,7 +301,13 @@ def run_compiler(
         "XLA_FLAGS": f"--xla_gpu_cuda_data_dir={packages}/nvidia/cuda_nvcc {flags}".strip(),
     }
     code = COMPILER.read_text(encoding="utf-8")
-    run_in_process(code, (str(folder),), flags=environment, timeout=timeout)
+    try:
+        run_in_process(code, (str(folder),), flags=environment, timeout=timeout)
+    except ProcessError as error:
+        lines = [x for x in error.stderr.splitlines() if "error: " in x.lower()]
+        if error.signal or error.timed_out or not lines:
+            raise
+        raise ValueError(f"XLA's compiler for GPUs: {lines[-1].strip()}") from error
 
 
 def compiler_in(packages: Path) -> str:

@@ -1,5 +1,9 @@
 """A function in StableHLO, with its arguments, results and variables."""
 
+import json
+import re
+
+import numpy as np
 import pytest
 
 from xla_decide.gpu.stablehlo import Array, as_compiled, stablehlo_of
@@ -36,6 +40,16 @@ def test_types_keep_their_names(tf, dtype):
     (array,) = module_of(lambda x: x, (tf.zeros([2, 3], dtype),)).arguments
     names = {"bfloat16": "bf16", "bool": "i1", "int8": "i8", "uint16": "ui16"}
     assert array == Array((2, 3), names.get(dtype, "complex<f32>"))
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (64, 64)])
+def test_bools_are_spelled_out(tf, shape):
+    bools = np.random.default_rng(0).random(shape) < 0.5
+    text = stablehlo_of(
+        as_compiled(Call(lambda x: tf.where(bools, x, 0.0), (tf.ones(shape),)))
+    ).text
+    [found] = re.findall(r"dense<(\[\[.*\]\])> : tensor<\d+x\d+xi1>", text)
+    assert json.loads(found) == bools.tolist()
 
 
 def test_a_graph_keeps_its_options_and_a_default_its_value(tf):

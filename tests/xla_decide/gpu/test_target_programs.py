@@ -139,6 +139,13 @@ def test_what_runs_in_a_loop_or_a_branch_is_not_counted_with_the_rest(tf):
 
 
 @on_linux
+def test_a_mask_of_many_bools_is_compiled(tf):
+    """As every causal mask of a real length."""
+    mask = np.tril(np.ones([64, 64], bool))
+    found = xd.compile_for(lambda x: tf.where(mask, x, 0.0), (tf.ones([64, 64]),))
+    assert found.launch_range == (1, 1)
+
+
 def test_without_arguments_it_is_still_a_program_for_the_card(tf):
     program = xd.compile_for(lambda: tf.random.normal([64, 64]))
     assert program.launches and all(one.kind.startswith("k") for one in program.launches)

@@ -58,7 +58,7 @@ class Difference:
 
     def allowed_by(self) -> str:
         """Which tolerance would allow it, in words: 1, 2 or 5 times a power of ten."""
-        if not 0 < self.size < 1:
+        if not 0 < self.size <= 0.5:
             return "no tolerance allows that"
         power = 10.0 ** math.floor(math.log10(self.size))
         allowed = next(step * power for step in (1, 2, 5, 10) if step * power >= self.size)

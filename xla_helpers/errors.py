@@ -14,6 +14,9 @@ UNSUPPORTED = re.compile(
 """How TensorFlow names an operation that XLA has no code for: its type, its node, and the type of
 its elements where XLA has code for others."""
 
+KERAS_LINE = re.compile(r"Exception encountered when calling |.*\bError encountered:$")
+"""What Keras puts above the message of an error in a layer."""
+
 NOISE = re.compile(r"\x1b\[\d+m|\{\{.*?\}\}| \(defined @ [^)]*\)|\[Op:.*|name: *$")
 """TensorFlow's brackets around the names of nodes and operations, their files, Keras' bold type."""
 
@@ -28,11 +31,11 @@ def _telling_line(message, kind):
     if unsupported := UNSUPPORTED.findall(message):
         return f"unsupported {', '.join(kind for kind, _, _ in unsupported)}"
     lines = [line.strip() for line in message.splitlines() if line.strip()] or ["no message"]
+    if lines[0] == "in user code:":  # while tracing: below the lines of code that led to it
+        lines = lines[next((n for n, x in enumerate(lines) if x.startswith(kind)), -1) :]
+    while len(lines) > 1 and KERAS_LINE.match(lines[0].removeprefix(kind)):
+        lines = lines[1:]
     line = lines[0]
-    if line == "in user code:":  # an error while tracing, below the lines of code that led to it
-        line = next((other for other in lines if other.startswith(kind)), lines[-1])
-    if line.startswith("Exception encountered when calling "):  # Keras puts its own line above
-        line = next(iter(lines[1:]), line)
     if line == "Graph execution error:":  # the message stands above the node's name
         pairs = itertools.pairwise(lines)
         line = next((above for above, below in pairs if below.startswith("[[{{node")), lines[-1])

@@ -8,6 +8,7 @@ reader's file is imported, because a function keeps the operations that it was t
 import inspect
 import math
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from xla_helpers import internals
 
@@ -16,16 +17,40 @@ GOLDEN = 0x9E3779B9  # the golden ratio in 32 bits, which keeps seeds apart
 TWELVE = 12  # uniform numbers in a normal one, whose variance is then one
 
 
-def stand_in() -> Any:
+class Counter:
+    """Counts the draws without a seed, so that each gives other numbers.
+
+    Attributes:
+        variable: The count, which must be the same before each of two calls that shall draw the
+            same; None before the first draw, because a file may first choose its devices.
+    """
+
+    def __init__(self):
+        self.variable: Any = None
+        self._vectorized = WeakKeyDictionary[Any, int]()  # graph to how many of them it has
+
+    def next(self) -> Any:
+        """The number of a draw; of one that is vectorized, its number in the graph."""
+        import tensorflow as tf
+
+        if internals.is_vectorizing():  # which no variable can count
+            graph = tf.compat.v1.get_default_graph()
+            self._vectorized[graph] = self._vectorized.get(graph, 0) + 1
+            return tf.constant(self._vectorized[graph], tf.int64)
+        with tf.init_scope():
+            if self.variable is None:
+                name = "stand_in_counter"
+                self.variable = tf.Variable(0, dtype=tf.int64, trainable=False, name=name)
+        return self.variable.assign_add(1)
+
+
+def stand_in() -> Counter:
     """Replace TensorFlow's draws of uniform, normal and full-range numbers by hashes.
 
     Returns:
-        A variable that counts the draws without a seed: it must have the same value before each of
-        two calls that shall draw the same.
+        What counts the draws without a seed.
     """
-    import tensorflow as tf
-
-    counter = tf.Variable(0, dtype=tf.int64, trainable=False, name="stand_in_counter")
+    counter = Counter()
     for module in internals.modules_that_draw():
         for name, draw in DRAWS.items():
             if hasattr(module, name):
@@ -43,7 +68,7 @@ def _instead_of(original, draw, counter):
         given = signature.bind(*args, **kwargs).arguments
         has_state = "seed2" in signature.parameters or "resource" in signature.parameters
         if has_state:
-            seeds = [counter.assign_add(1)]
+            seeds = [counter.next()]
         else:
             seeds = [given[name] for name in ("seed", "key", "counter") if name in given]
         return draw(given, seeds)

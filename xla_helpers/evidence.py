@@ -46,8 +46,13 @@ def nodes_in(graph: Any) -> Iterator[Any]:
 
 
 def draws_in(graph: Any) -> tuple[str, ...]:
-    """The types of the operations of a graph that draw random numbers."""
-    return _random_among({node.op for node in nodes_in(graph)})
+    """The types of the operations of a graph that draw random numbers.
+
+    None are known of a graph that holds more than two gigabytes of constants.
+    """
+    with suppress(ValueError):
+        return _random_among({node.op for node in nodes_in(graph)})
+    return ()
 
 
 def _random_among(kinds):

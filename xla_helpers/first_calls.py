@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 from . import internals
 from .calls import Call
@@ -101,9 +102,21 @@ def call_each(
 def _refuse_unbuilt(call):
     """Raise ValueError for a model without variables yet, which each candidate would make anew."""
     model = getattr(call.python, "__self__", call.python)
-    if internals.is_layer(model) and not model.built:
-        kind = type(model).__name__
+    if kind := unbuilt_in(model) if internals.is_layer(model) else "":
         raise ValueError(f"{kind} is not built yet: call it once first, so that it has its weights")
+
+
+def unbuilt_in(layer: Any) -> str:
+    """The kind of a Keras layer that has no weights yet, or of one that it holds; "" for none.
+
+    A model without a `call` is never built itself: what it holds is what counts.
+    """
+    if layer.built:
+        return ""
+    if internals.has_own_call(layer):
+        return type(layer).__name__
+    parts = internals.layers_in(layer, recursive=False)
+    return next(filter(None, map(unbuilt_in, parts)), "")
 
 
 def _call_twice(call, traced, snapshot, longest_recorded):
@@ -121,9 +134,10 @@ def _call_twice(call, traced, snapshot, longest_recorded):
             returned = as_arrays(call())
         again = FirstCall(result=returned, variables=snapshot.changed())
         from_itself = largest(differences_between(again, first, snapshot))
-        evidence = seen[0]
-        if from_itself.size and call.is_traced and not evidence.random_ops:
-            evidence = replace(evidence, random_ops=draws_in(call.concrete().graph))
+        # A record can miss draws: it drops short operations among many, and may not be there.
+        drawn = draws_in(call.concrete().graph) if call.is_traced or call.is_concrete else ()
+        random_ops = tuple(sorted({*seen[0].random_ops, *drawn}))
+        evidence = replace(seen[0], random_ops=random_ops)
         return replace(
             first, evidence=evidence, from_itself=from_itself, compilations=len(compiled)
         )

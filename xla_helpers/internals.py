@@ -88,6 +88,13 @@ def operations_observed(observe: Callable) -> Iterator[None]:
         op_callbacks.remove_op_callback(on_operation)
 
 
+def is_vectorizing() -> bool:
+    """Whether the body of `tf.vectorized_map` is being traced."""
+    import tensorflow as tf
+
+    return "loop_body" in tf.get_current_name_scope().split("/")
+
+
 def as_new(concrete: Any) -> Any:
     """A concrete function like this one that has not been called yet."""
     from tensorflow.python.eager.polymorphic_function.concrete_function import ConcreteFunction
@@ -142,9 +149,17 @@ def variables_in(layer: Any) -> list:
     """The variables of a layer, as TensorFlow has them, with those that Keras 3 does not know."""
     import tensorflow as tf
 
-    known = [getattr(variable, "_value", variable) for variable in layer.variables]
+    known: list = []
+    with suppress(ValueError):  # of Keras 2, where a part has none yet
+        known = [getattr(variable, "_value", variable) for variable in layer.variables]
     held = [x for one in (layer, *layers_in(layer)) for x in vars(one).values()]
     return [*known, *(x for x in held if isinstance(x, tf.Variable))]
+
+
+def has_own_call(layer: Any) -> bool:
+    """Whether a layer or a model can be called; a GAN, say, may have a `train_step` alone."""
+    defined = next(kind for kind in type(layer).__mro__ if "call" in vars(kind))
+    return defined.__name__ != "Model"
 
 
 def is_layer(thing: Any) -> bool:

@@ -19,8 +19,7 @@ def draws():
 
     again_too = ["uniform", "of a seed", "generator", "keras"]
     counter = stand_in()
-    generator = tf.random.Generator.from_seed(1)
-    seeds = keras.random.SeedGenerator(1)
+    generator, seeds = tf.random.Generator.from_seed(1), keras.random.SeedGenerator(1)
     shape = [4000]
     named = {
         "uniform": lambda: tf.random.uniform(shape),
@@ -33,6 +32,9 @@ def draws():
         "generator": lambda: generator.normal(shape),
         "keras": lambda: keras.random.normal(shape, seed=seeds),
         "dropout": lambda: tf.nn.dropout(tf.ones(shape), 0.5),
+        "vectorized": lambda: tf.vectorized_map(
+            lambda row: tf.nn.dropout(row, 0.5) + tf.nn.dropout(row, 0.5), tf.ones([2, 4000])
+        ),
     }
 
     def twice():
@@ -42,7 +44,8 @@ def draws():
         return first, again
 
     def results(jit):
-        counter.assign(0)
+        if counter.variable is not None:
+            counter.variable.assign(0)
         generator.reset_from_seed(1)
         seeds.state.assign([1, 2])
         found = tf.function(twice, jit_compile=jit)()

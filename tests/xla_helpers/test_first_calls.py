@@ -1,5 +1,7 @@
 """What is left out of a comparison because rounding moves it, and what is not."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,8 @@ import xla_decide as xd
 import xla_helpers as xh
 from xla_helpers.calls import Call
 from xla_helpers.differences import leaves
+from xla_helpers.equality import judge
+from xla_helpers.first_calls import call_each
 
 BRIEF = {"rounds": 1, "budget": 0, "block": 1e-9, "strict": False}
 X = np.float32([1.1, 1.2])
@@ -200,6 +204,23 @@ def test_what_draws_is_not_said_to_be_moved_by_rounding(tf):
 
     check = xh.check(penalized, (np.random.default_rng(0).normal(size=9).astype("float32"),))
     assert "random numbers are drawn" in check.inconclusive and not check.sensitive
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize("rounds", [3, 200, 2000])
+def test_draws_are_seen_though_nothing_was_recorded(tf, rounds, recorded):
+    """A record drops short operations among many, and a long call has none."""
+
+    def walk(seed):
+        place = tf.zeros([2])
+        for step in tf.range(rounds):
+            place += tf.random.stateless_normal([2], seed + step)
+        return place
+
+    modes = {"graph": tf.function(walk), "XLA": tf.function(walk, jit_compile=True)}
+    calls = {label: Call(fn, (tf.constant([1, 2]),)) for label, fn in modes.items()}
+    found = judge(call_each(calls, 1e-4, longest_recorded=math.inf if recorded else 0.0))
+    assert found.inconclusive.startswith("random numbers are drawn (StatelessRandomNormal")
 
 
 def test_random_numbers_in_a_long_loop_are_known_by_their_graph(tf):

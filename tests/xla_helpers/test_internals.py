@@ -158,6 +158,12 @@ def test_supports_jit_is_an_attribute_of_layers(tf):
     assert keras.layers.Dense(1).supports_jit is True
 
 
+def test_the_body_of_a_vectorized_map_has_a_scope_of_its_own(tf):
+    seen = []
+    tf.vectorized_map(lambda x: seen.append(internals.is_vectorizing()) or x, tf.ones([2]))
+    assert True in seen and not internals.is_vectorizing()
+
+
 # Events of the profiler
 
 

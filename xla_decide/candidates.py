@@ -2,10 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from xla_helpers import internals
 from xla_helpers.calls import Call, by_label
+from xla_helpers.first_calls import unbuilt_in
 from xla_helpers.modes import MODES, functions_run_eagerly, modes_of
 from xla_helpers.tables import abbreviate
 from xla_helpers.variables import Snapshot
@@ -33,8 +35,9 @@ class Candidates:
         return modes_of(call.python, **internals.options_of(call.fn))
 
     def args_of(self, batch: Any) -> tuple:
-        """The arguments of a batch: a training step takes all that belongs to it as one."""
-        return batch if isinstance(batch, tuple) and not self._step else (batch,)
+        """The arguments of a batch: a step takes all of it as one, and so is a NamedTuple."""
+        is_one = self._step or not isinstance(batch, tuple) or hasattr(batch, "_fields")
+        return (batch,) if is_one else batch
 
     def calls(self, args: tuple) -> dict[str, Call]:
         """Label to call; the modes have the arguments of a `functools.partial`, too."""
@@ -57,9 +60,10 @@ class Candidates:
         return Call(fn, own.args, own.kwargs)
 
     def build(self, args: tuple) -> str:
-        """Make the weights of a Keras model that has none yet, by a call in eager mode.
+        """Make the weights that a Keras model lacks, by a call in eager mode.
 
-        Variables that were there before have their values again.
+        Those of a step are made by a trace of it, which runs nothing, and what cannot be traced is
+        left to the candidates. Variables that were there before have their values again.
 
         Args:
             args: Of an example.
@@ -68,16 +72,19 @@ class Candidates:
             The kind of model that was built; "" where there was nothing to build.
         """
         model = self.model
-        if not internals.is_layer(model) or model.built:
+        if not (internals.is_layer(model) and unbuilt_in(model)):
             return ""
-        if self._step:  # a batch, of which the model takes the inputs
-            args = (args[0][0] if isinstance(args[0], tuple) else args[0],)
-        snapshot = Snapshot()
-        snapshot.add(internals.variables_in(model))
-        with functions_run_eagerly(True):
-            model(*args, **(self._kwargs or {}))
+        snapshot, before = Snapshot(), internals.variables_in(model)
+        snapshot.add(before)
+        if self._step:
+            with suppress(Exception):
+                Call(self._new_modes()["graph"], args).concrete()
+        else:
+            with functions_run_eagerly(True):
+                model(*args, **(self._kwargs or {}))
         snapshot.restore()
-        return type(model).__name__
+        are_new = len(internals.variables_in(model)) > len(before)
+        return type(model).__name__ if are_new else ""
 
     def refuse(self, args: tuple) -> None:
         """Raise ValueError where the parts of a batch would become the model's `training`."""

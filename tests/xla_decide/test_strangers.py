@@ -8,7 +8,7 @@ import pytest
 
 import xla_decide as xd
 import xla_helpers as xh
-from xla_decide import study
+from xla_decide import calling
 from xla_helpers.modes import functions_run_eagerly
 
 BRIEF = {"budget": 0.2}
@@ -68,7 +68,7 @@ def test_contents_that_compile_nothing_count_for_nothing(tf, keep_log):
 def test_few_shapes_are_a_list_and_many_examples_a_sample(
     tf, keep_log, monkeypatch, repeated, alone
 ):
-    monkeypatch.setattr(study, "CALLING", 100)
+    monkeypatch.setattr(calling, "CALLING", 100)
     batches = [rows(3)] * 3 * repeated + [rows(4)]
     cost = xd.decide(tf.tanh, batches, **BRIEF).findings[0].costs["XLA"]
     assert (cost.new, cost.singletons) == (2, alone)

@@ -54,7 +54,7 @@ refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS=
 	$(BIN)/python tools/overview.py
 
 decide: set-up ## does XLA pay for a model? (MODEL=my_model.py:make PARAMS="--calls 500")
-	WORDS="$$PARAMS" $(BIN)/python tools/decide.py "$$MODEL"
+	set -f; $(BIN)/xla-decide "$$MODEL" $$PARAMS
 
 # A minute and a half: each program is compiled twice for each card.
 targets: set-up ## compile for GPUs that are not there, for the table of docs/gpu.md

@@ -15,7 +15,12 @@ SHOW = '#!/bin/sh\nfor word in "$@"; do echo "word: $word"; done\nenv\n'
 def make(place, *words, **given):
     """Runs `make` in a folder of an odd name, where each program only shows what it was given."""
     folder = place / "Ann's notes"
-    for program in (".venv/bin/python", ".venv/bin/jupyter", "tools/set-up"):
+    for program in (
+        ".venv/bin/python",
+        ".venv/bin/jupyter",
+        ".venv/bin/xla-decide",
+        "tools/set-up",
+    ):
         path = folder / program
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(SHOW)
@@ -27,9 +32,9 @@ def make(place, *words, **given):
     return folder, shown.splitlines()
 
 
-@pytest.mark.parametrize("command", ["run", "refresh", "decide"])
+@pytest.mark.parametrize("command", ["run", "refresh"])
 def test_words_reach_the_command_that_takes_them_apart(tmp_path, command):
-    name, given = "PARAMS" if command == "decide" else "NOTEBOOKS", "1 'a b' *"
+    name, given = "NOTEBOOKS", "1 'a b' *"
     results = "results" if command == "refresh" else "build/results"
     for words, more in (([f"{name}={given}"], {}), ([], {name: given})):
         folder, lines = make(tmp_path, command, *words, **more)
@@ -41,8 +46,9 @@ def test_words_reach_the_command_that_takes_them_apart(tmp_path, command):
     ("command", "given", "arrive"),
     [
         ("address", "REPO=me/notes", "tools/address.py|me/notes"),
-        ("decide", "MODEL=a b:make", "tools/decide.py|a b:make"),
-        ("decide", "MODEL=my$model.py:make", "tools/decide.py|my$model.py:make"),
+        ("decide", "MODEL=a b:make", "a b:make"),
+        ("decide", "PARAMS=--calls 5 *", "--calls|5|*"),
+        ("decide", "MODEL=my$model.py:make", "my$model.py:make"),
         ("lab", "FOLDER=a b/c", "--ServerApp.root_dir=a b|--LabApp.default_url=/lab/tree/c"),
         ("refresh", "RUNS=", "tools/run.py|--in-place|--runs|1|tools/overview.py"),
         ("test", "ALL=", "--only-changed|docs|notebooks|tests"),

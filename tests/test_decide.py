@@ -1,25 +1,24 @@
-"""`make decide`: a page about a model in a file, and an exit code."""
+"""`xla-decide`: a page about a model in a file, and an exit code."""
 
 import functools
 import json
 import re
-import runpy
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
-import decision_file
+import decision_schema
 import jsonschema
 import pytest
 
 import xla_decide as xd
+from xla_decide import command, decision_file
 from xla_decide.costs import Cost, ProcessResult
 from xla_decide.gpu.launches import Launch
 from xla_decide.gpu.target_programs import Memory, TargetProgram
+from xla_decide.page import answer, html_of, tiles
 
-ROOT = Path(__file__).parents[1]
-TOOL = runpy.run_path(str(ROOT / "tools/decide.py"))
+RUN = "from xla_decide.command import run; run()"
 MODEL = """
 import numpy as np
 import tensorflow as tf
@@ -70,26 +69,32 @@ UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
             "No: keep the graph. XLA differs",
             "It would be 1.90 to 1.90 times as fast",
         ),
+        (
+            decision(SLOW, objections={"XLA": "differs from the graph"}),
+            "No: keep the graph. XLA is 2.00 to 2.00 times as slow",
+            "And it differs from the graph. A call 2 ms → 4 ms",
+        ),
+        (decision(Cost(2e-3, 3e-3, 1e-3, 0, 9, 1, 0), processes=1), "No: keep", "nothing is seen"),
     ],
 )
 def test_the_page_answers_first(made, begins, says):
-    head, sums = TOOL["answer"](made)
-    tiles = TOOL["tiles"](made)
-    said = " ".join([head, sums, *(" ".join(tile) for tile in tiles)])
+    head, sums = answer(made)
+    shown_tiles = tiles(made)
+    said = " ".join([head, sums, *(" ".join(tile) for tile in shown_tiles)])
     assert said.startswith(begins) and says in said and head.endswith(".")
-    assert sums.endswith(".") != bool(tiles)
-    page = re.sub("</?(?:strong|span)>", "", TOOL["written"](made, "<mine>.py:make"))
-    shown = sums or tiles[0][1]
+    assert sums.endswith(".") or shown_tiles
+    page = re.sub("</?(?:strong|span)>", "", html_of(made, "<mine>.py:make"))
+    shown = sums or shown_tiles[0][1]
     assert page.index(head) < page.index(shown) < page.index("<h2>") and "<mine>" not in page
-    assert page.count("<i style") == len(made.findings) * len(made.gains)
+    assert page.count("<i style") == len(made.findings) * bool(shown_tiles or made.has_two_sums)
 
 
 def test_the_reason_and_warnings_stand_on_the_first_screen():
     found = decision(SLOW, why="Under XLA 3 of 4 ms are in `mix`.", warnings=("Look here.",))
-    page = TOOL["written"](found, "mine.py:make")
+    page = html_of(found, "mine.py:make")
     places = [page.index(x) for x in ("keep the graph", "in <code>mix</code>", "Look here", "<h2>")]
     assert places == sorted(places) and page.count("<code>mix</code>") == 1
-    assert "were not compared: random" in TOOL["written"](decision(FAST, **UNSURE), "mine.py:make")
+    assert "were not compared: random" in html_of(decision(FAST, **UNSURE), "mine.py:make")
 
 
 @pytest.mark.parametrize(
@@ -112,8 +117,8 @@ def test_a_decision_is_json_that_its_schema_describes(made):
 
 
 def test_the_schema_is_that_of_the_classes():
-    command = ".venv/bin/python tools/decision_file.py writes it"
-    assert decision_file.SCHEMA.read_bytes() == decision_file.schema(), command
+    writes = ".venv/bin/python tools/decision_schema.py writes it"
+    assert decision_schema.SCHEMA.read_bytes() == decision_file.schema(), writes
 
 
 @pytest.mark.parametrize(
@@ -129,13 +134,13 @@ def test_the_schema_is_that_of_the_classes():
     ],
 )
 def test_results_that_were_not_compared_have_a_code_of_their_own(made, expect, code, capsys):
-    assert TOOL["code_of"](made, expect) == code
+    assert command.code_of(made, expect) == code
     assert bool(capsys.readouterr().err) == bool(code)
 
 
 def test_help_tells_the_forms_of_an_example_and_the_codes(capsys):
     with pytest.raises(SystemExit):
-        TOOL["main"](["--help"])
+        command.main(["--help"])
     said = capsys.readouterr().out
     assert said.count("model(") >= 4 and "(x, labels, weights)" in said and "exit codes" in said
 
@@ -143,26 +148,24 @@ def test_help_tells_the_forms_of_an_example_and_the_codes(capsys):
 def test_a_decision_is_a_page_and_an_exit_code(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("decide_file", "compile_file"):  # once for both codes
-        monkeypatch.setattr(xd, name, functools.cache(getattr(xd, name)))
-    (tmp_path / "mine_for_a_test.py").write_text(MODEL)
-    words = ["mine_for_a_test.py:make", "--runs", "1", "--calls", "1"]
-    page = ROOT / "build/decide/mine_for_a_test-make.html"
-    assert TOOL["main"](words) == 0
+        monkeypatch.setattr(command, name, functools.cache(getattr(xd, name)))
+    (tmp_path / "mine.py").write_text(MODEL)
+    words = ["mine.py:make", "--runs", "1", "--calls", "1"]
+    page = tmp_path / "xla-decide/mine-make.html"
+    assert command.main(words) == 0
     progress, *compiled, where = capsys.readouterr().out.splitlines()
     (verdict,) = (x for x in compiled if x.startswith("graph: XLA is "))
     assert progress.startswith("process 1 of 1")
     check_compiled([x for x in compiled if x != verdict and not x.startswith("process 1 of 1")])
-    assert where == "open build/decide/mine_for_a_test-make.html"
+    assert where == "open xla-decide/mine-make.html"
     shown = page.read_text(encoding="utf-8")
-    assert "Does XLA pay for mine_for_a_test.py:make?" in shown and "float32[3, 4]" in shown
+    assert "Does XLA pay for mine.py:make?" in shown and "float32[3, 4]" in shown
     assert ("<td>A100</td>\n<td>1</td>\n<td>96 B</td>" in shown) == (len(compiled) > 1)
-    assert TOOL["main"]([*words, "--expect", "XLA"]) == 1
-    assert capsys.readouterr().err == "decide: XLA was expected\n"
+    assert command.main([*words, "--expect", "XLA"]) == 1
+    assert capsys.readouterr().err == "xla-decide: XLA was expected\n"
     kept = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
     assert (kept["verdict"], kept["choice"]) == (verdict, "graph")
     assert len(kept["compiled_for"]) == 3 * (len(compiled) > 1) or kept["not_compiled"]
-    page.unlink()
-    page.with_suffix(".json").unlink()
 
 
 def check_compiled(lines):
@@ -186,9 +189,9 @@ def test_a_card_is_named_and_what_the_card_chooses_is_a_range(monkeypatch):
         few, many = (launch,), (launch, replace(launch, inside="while"), launch)
         return (TargetProgram(card, few, many, memory, less, "XLA", 9, None),)
 
-    monkeypatch.setattr(xd, "compile_file", compiled)
-    programs, why = TOOL["compiled_for"]("mine.py:make", ["B200"])
-    page = TOOL["written"](decision(FAST), "mine.py:make", programs, why)
+    monkeypatch.setattr(command, "compile_file", compiled)
+    programs, why = command.compiled_for("mine.py:make", ["B200"], {})
+    page = html_of(decision(FAST), "mine.py:make", programs, why)
     assert "<td>B200</td>\n<td>1 to 2</td>\n" in page and "bytes moved" not in page
     assert "<td>1 GB to 1 TB of 192 GB: does not fit" in page
     assert not why and page.index("Compiled for, not run") > page.index("Other plans")
@@ -201,10 +204,10 @@ def test_a_gpu_can_be_asked_alone(tmp_path, monkeypatch, capsys):
         asked.append(target)
         raise ValueError("XLA does not take it")
 
-    monkeypatch.setattr(xd, "compile_file", compiled)
+    monkeypatch.setattr(command, "compile_file", compiled)
     (tmp_path / "mine.py").write_text(MODEL)
     words = [f"{tmp_path}/mine.py:make", "--compile-only", "--target", "h200", "--target", "T4"]
-    assert TOOL["main"](words) == 1 and asked == [["H200", "T4"]]
+    assert command.main(words) == 1 and asked == [["H200", "T4"]]
     assert capsys.readouterr().out == "Not compiled for GPUs: XLA does not take it\n"
 
 
@@ -212,17 +215,18 @@ def test_why_nothing_was_compiled_stands_on_the_page(monkeypatch):
     def fails(model):
         raise ValueError("XLA does not take it")
 
-    monkeypatch.setattr(xd, "compile_file", fails)
-    programs, why = TOOL["compiled_for"]("mine.py:make", None)
-    assert "GPUs: XLA does not take it" in TOOL["written"](
-        decision(FAST), "mine.py:make", programs, why
-    )
+    monkeypatch.setattr(command, "compile_file", fails)
+    programs, why = command.compiled_for("mine.py:make", None, {})
+    assert "GPUs: XLA does not take it" in html_of(decision(FAST), "mine.py:make", programs, why)
 
 
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
         (["missing.py:make"], 2, "no file for 'missing.py:make'"),
+        (["mine.py"], 2, "no function for 'mine.py'"),
+        (["mine.ipynb"], 2, "'mine.ipynb' is a notebook"),
+        (["mine.ipynb:make"], 2, "'mine.ipynb' is a notebook"),
         (["mine.py:make", "--calls", "many"], 2, "--calls"),
         (["mine.py:make", "--expcet", "XLA"], 2, "--expcet"),
         (["mine.py:make", "--target", "H3000"], 2, "T4', 'A100', 'H100', 'H200', 'B200'"),
@@ -232,7 +236,8 @@ def test_why_nothing_was_compiled_stands_on_the_page(monkeypatch):
 )
 def test_what_makes_no_sense_is_told_in_a_line(tmp_path, words, code, says):
     (tmp_path / "mine.py").write_text("make = None")  # nothing here comes as far as TensorFlow
-    command = [sys.executable, ROOT / "tools/decide.py", *words]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *words], cwd=tmp_path, capture_output=True, text=True
+    )
     assert done.returncode == code and says in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr

@@ -2,10 +2,10 @@
 
 import faulthandler
 import os
-import runpy
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -18,6 +18,8 @@ from .plan import Plan
 from .process_words import result_of
 from .protocol import CALL_SECONDS, COMPILE, FIRST, RACING, SAME_NUMBERS
 from .random_numbers import stand_in
+from .reader_file import names_in, why_not_found
+from .saved_file import is_saved, load
 from .study import compare_with_same_numbers, examine
 
 FRAMES = 3  # of the reader's own code, in the words of an error
@@ -77,8 +79,14 @@ def study_in_child(file: str, name: str, options: str, log: str, asked: str = FI
 
 def _answer(file, name, options, asked, *, report, on_stage):
     """Do what is asked of the process, and say what was found."""
-    drawn = stand_in() if asked == SAME_NUMBERS else None
-    fn, batches, more = _made(file, name)
+    if asked == SAME_NUMBERS:
+        stand_in()
+    if is_saved(Path(file)):
+        numbers = options.pop("batches", None), options.pop("below", None)
+        fn, batches = load(Path(file), name, *numbers)
+        more = dict[str, Any]()
+    else:
+        fn, batches, more = _made(file, name)
     asked_for = more | options
     target = asked_for.pop("target") if asked == COMPILE else []
     plan = Plan.of(asked_for)
@@ -88,7 +96,7 @@ def _answer(file, name, options, asked, *, report, on_stage):
         report(stage=COMPILE)
         report(programs=compile_example(fn, batches, plan, target))
     elif asked == SAME_NUMBERS:
-        report(same_numbers=compare_with_same_numbers(fn, batches, plan, drawn, on_stage))
+        report(same_numbers=compare_with_same_numbers(fn, batches, plan, on_stage))
     else:
         examine(fn, batches, plan, on_stage=on_stage, is_first=asked == FIRST)
 
@@ -96,9 +104,8 @@ def _answer(file, name, options, asked, *, report, on_stage):
 def _made(file, name):
     """What the function in the file returns: the model, the example calls, and options."""
     sys.argv = [file]
-    sys.path.insert(0, str(Path(file).parent))  # so that the file can import its neighbours
     try:
-        names = runpy.run_path(file)
+        names = names_in(file)
         if name not in names:
             mine = [x for x, value in names.items() if callable(value) and x[0] != "_"]
             raise Unfit(f"there is no `{name}` in {Path(file).name}; it has {', '.join(mine)}")
@@ -109,13 +116,7 @@ def _made(file, name):
             "reads command-line arguments: it is given none"
         ) from error
     except ModuleNotFoundError as error:
-        package, mine = (error.name or "").partition(".")[0], Path(file)
-        if package == mine.stem:
-            raise Unfit(f"{mine.name} has the name of a package: give it another one") from error
-        raise Unfit(
-            f"{mine.name} needs {package}: install it beside the lock, with "
-            f".venv/bin/uv pip install {package}"
-        ) from error
+        raise Unfit(why_not_found(error, file)) from error
     _refuse_other_worlds(file)
     if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 3:
         raise Unfit(

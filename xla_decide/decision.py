@@ -162,7 +162,7 @@ class Decision(Table):
 
     def break_even_calls(self, label: str) -> float:
         """The calls after which `label` has repaid its first calls; infinity for never."""
-        if label not in self.gains:
+        if not self.is_raced(label):
             return math.inf
         costs, repeats = [], self.repeats is not False
         for found in self.findings:

@@ -17,6 +17,7 @@ from .decision import Decision
 from .gpu.target_programs import TargetProgram
 from .on_cards import CARDS
 from .protocol import COMPILE, FIRST, SAME_NUMBERS, STUDY
+from .saved_file import MADE_UP, is_saved
 
 DRAWN = "random numbers are drawn"  # begins why results were not compared
 
@@ -32,7 +33,9 @@ def decide_file(model: str, *, runs: int = ENOUGH, **options) -> Decision:
     takes longer than a minute; where the race itself ends the process, nothing is decided.
 
     Args:
-        model: File and function, such as ``my_model.py:make``.
+        model: File and function, such as ``my_model.py:make``; or a `.keras` file or a folder of
+            a SavedModel, perhaps with ``:signature``, of which example calls are made up: of
+            `batches` rows, with whole numbers below `below`.
         runs: Processes: 1, or at least 6. A line is printed of each.
         options: Options of `decide` that JSON can hold, in place of the file's.
 
@@ -62,6 +65,8 @@ def decide_file(model: str, *, runs: int = ENOUGH, **options) -> Decision:
             if found.objections["XLA"] and len(found.objections) == 1:
                 break
     one = findings[0]
+    if is_saved(file):
+        one = replace(one, warnings=(MADE_UP, *one.warnings))
     others = [
         replace(
             x, not_compared=one.not_compared, objections={**x.objections, **_given(one.objections)}
@@ -71,12 +76,18 @@ def decide_file(model: str, *, runs: int = ENOUGH, **options) -> Decision:
     return Decision((one, *others), **report["plan"])
 
 
-def compile_file(model: str, *, target=CARDS) -> TargetProgram | tuple[TargetProgram, ...]:
+def compile_file(
+    model: str, *, target=CARDS, batches=None, below=None
+) -> TargetProgram | tuple[TargetProgram, ...]:
     """Compile a model in a file, with its first example call, for GPUs that are not there.
 
     Args:
         model: File and function, as for `decide_file`.
         target: The name of a GPU that `targets` lists, or several names.
+        batches: Of a saved model, as for `decide_file`.
+        below: The same.
+        batches: Of a saved model, as for `decide_file`.
+        below: The same.
 
     Returns:
         A `TargetProgram`, or, for several names, one for each; without the texts of the programs.
@@ -88,7 +99,9 @@ def compile_file(model: str, *, target=CARDS) -> TargetProgram | tuple[TargetPro
     file, name = _parts_of(model)
     names = [target] if isinstance(target, str) else list(target)
     start, who = time.perf_counter(), f"compiling for {', '.join(names)}"
-    report = ask(file, name, {"target": names}, who, COMPILE)
+    asked = {"batches": batches, "below": below}
+    options = {"target": names} | {x: value for x, value in asked.items() if value is not None}
+    report = ask(file, name, options, who, COMPILE)
     print(f"{who}: {time.perf_counter() - start:.0f} s", flush=True)
     found = msgspec.convert(report["programs"], tuple[TargetProgram, ...])
     return found[0] if isinstance(target, str) else found
@@ -100,7 +113,11 @@ def _given(objections):
 
 def _parts_of(model):
     """The file and the name of its function."""
+    if is_saved(Path(model)):
+        return Path(model).resolve(), ""
     file, colon, name = model.rpartition(":")
+    if colon and is_saved(Path(file)):
+        return Path(file).resolve(), name
     if not colon and Path(name).is_file():
         raise ValueError(f"no function for {model!r}: name one, such as {model}:make")
     if not Path(file).is_file():
@@ -131,7 +148,10 @@ def _compared_with_same_numbers(file, name, options, found):
     try:
         report = ask(file, name, options, "the comparison", SAME_NUMBERS)["same_numbers"]
     except ValueError as error:
-        report = {"differs": "", "not compared": f"{found.not_compared['XLA']} ({error})"}
+        report = {
+            "differs": "",
+            "not compared": f"{found.not_compared['XLA']} (and with stand-ins for them, {error})",
+        }
     print(f"the same random numbers for both: {time.perf_counter() - start:.0f} s", flush=True)
     if why := report["not compared"]:
         return replace(found, not_compared=found.not_compared | {"XLA": why})

@@ -12,6 +12,7 @@ from xla_helpers.tables import abbreviate, pluralize, table
 from .costs import ProcessResult
 from .eager_witness import is_as_close, three_results
 
+OTHERS = 0.1  # of the processors: what other processes take beyond that is told
 NOTES = {"dropped_checks": "XLA drops the checks", "sensitive": LEFT_OUT}  # of a `Check`
 SETTINGS = {
     "value": "the Python value of `{}` (pass tensors)",
@@ -86,7 +87,7 @@ def _not_compared(study):
 def _warnings(study) -> Iterator[str]:
     for check in study.checks.values():
         eager = check.outcomes.get("eager")
-        if eager and eager.difference and not eager.agrees:
+        if eager and eager.difference and not (eager.agrees or check.inconclusive):
             yield (
                 f"The graph differs from eager mode, in {eager.difference}: either of them may be "
                 "wrong."
@@ -111,11 +112,12 @@ def _notes_on_the_model(study):
         yield "`tf.config.run_functions_eagerly(True)` was switched off: nothing would be a graph."
     if study.called.built:
         yield (
-            f"{study.called.built} had no weights: they were made by a call in eager mode. A first "
+            f"{study.called.built} had no weights: they were made before it was compiled. A first "
             "call that is compiled may make others."
         )
     if study.eager and isinstance(study.eager.error, TimeoutError):
-        yield f"Eager mode is no witness: {study.eager.error}."
+        why = headline(study.eager.error).removeprefix("TimeoutError: ")
+        yield f"Eager mode is no witness: {why}."
     elif study.eager and study.eager.error:
         yield f"Eager mode fails: {headline(study.eager.error)}."
 
@@ -134,6 +136,11 @@ def _notes_on_the_stream(study):
 
 
 def _notes_on_passes(study):
+    if study.passes.others >= OTHERS:
+        yield (
+            f"Other processes took more than {OTHERS:.0%} of the processors during the race: "
+            "measure again when they rest."
+        )
     if (number := len(study.passes.seconds["graph"])) < ENOUGH:
         passes = pluralize(number, "pass")
         yield f"The calls take long: {passes} fitted in, so the interval has a wide margin."

@@ -9,13 +9,13 @@ from xla_helpers.tables import format_si, pluralize
 
 from .costs import Cost
 
-SHARE = 0.2  # of what XLA takes longer: a smaller part explains nothing
+SHARE = 1 / 3  # of what XLA takes longer: a smaller part explains nothing
 
 
-def why_compiling(cost: Cost, graph: Cost, calls: int) -> str:
-    """That compilations decide, where a call of XLA is no slower than one of the graph; else ""."""
+def why_compiling(cost: Cost, graph: Cost, calls: int, min_speedup: float) -> str:
+    """That compilations decide, where XLA would pay without them; else ""."""
     total, once = cost.total(calls, repeats=True), cost.fixed(repeats=True)
-    if cost.call > graph.call or total < graph.total(calls, repeats=True):
+    if graph.call < min_speedup * cost.call or total < graph.total(calls, repeats=True):
         return ""
     programs, examples = pluralize(cost.new, "program"), pluralize(cost.examples, "example call")
     return (
@@ -24,10 +24,15 @@ def why_compiling(cost: Cost, graph: Cost, calls: int) -> str:
     )
 
 
-def why_slower(graph: Call, compiled: Call) -> str:
+def why_slower(graph: Call, compiled: Call, gap: float) -> str:
     """Which layer takes longer under XLA than in the graph; "" for none.
 
     Both are recorded by TensorFlow's profiler, as functions that are new.
+
+    Args:
+        graph: The call of a graph.
+        compiled: The same, compiled.
+        gap: The seconds that a call of XLA takes longer, as the race says.
     """
     with suppress(Exception):  # a recording that fails, or is none, explains nothing
         layers = layers_of(graph.python)
@@ -38,7 +43,7 @@ def why_slower(graph: Call, compiled: Call) -> str:
         longer = {part: ours[part] - theirs.get(part, 0.0) for part in ours if part != OUTSIDE}
         part = max(longer, key=lambda name: longer[name])  # none raises, and explains nothing
         more = sum(ours.values()) - sum(theirs.values())
-        if longer[part] > SHARE * max(more, 0.0) and longer[part] > 0:
+        if longer[part] >= SHARE * max(more, gap) and longer[part] > 0:
             seconds = ours[part], sum(ours.values()), theirs.get(part, 0.0)
             under, whole, before = (format_si(number, "s") for number in seconds)
             return f"Under XLA {under} of {whole} a call are in `{part}`; in the graph, {before}."

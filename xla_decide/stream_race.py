@@ -38,6 +38,7 @@ class Passes(Table):
         failures: Label to why a candidate left.
         faults: Label to page faults of a call; 0 where none are counted.
         evidence: Label to what a call ran.
+        others: The share of the processors that other processes took; 0 also where nobody knows.
     """
 
     seconds: Mapping[str, np.ndarray]
@@ -48,6 +49,7 @@ class Passes(Table):
     failures: Mapping[str, str] = field(default_factory=dict)
     faults: Mapping[str, float] = field(default_factory=dict)
     evidence: Mapping[str, Evidence] = field(default_factory=dict)
+    others: float = 0.0
 
     def call(self, label: str) -> float:
         """Seconds of a call of the stream: of each example the median, weighted."""

@@ -11,6 +11,7 @@ from xla_helpers.timing import effort
 
 from .calling import CALLING, Called, Subject, call_examples
 from .eager_witness import ask_eager
+from .other_work import OtherWork
 from .plan import Plan
 from .protocol import END, EXPLAINING, RACING
 from .reasons import why_compiling, why_slower
@@ -91,9 +92,11 @@ def _race(subject, called):
     every = [subject.candidates.calls(example.args) for example in called.stream.sample]
     calls = {label: [mine[label] for mine in every] for label in labels}
     budget = subject.plan.budget * (1 - CALLING)
+    others = OtherWork()
     passes = race_passes(called.stream, calls, subject.snapshot, budget)
     outcomes = called.compared[called.typical].first_calls.outcomes
-    return replace(passes, evidence={label: outcomes[label].evidence for label in labels})
+    evidence = {label: outcomes[label].evidence for label in labels}
+    return replace(passes, evidence=evidence, others=others.share())
 
 
 def _inconclusive(called):
@@ -130,11 +133,12 @@ def _why(subject, found):
     graph, cost = (
         called.counts[label].cost(label, called.stream, passes) for label in ("graph", "XLA")
     )
-    why = why_compiling(cost, graph, plan.calls)
+    why = why_compiling(cost, graph, plan.calls, plan.min_speedup)
     if why or passes.ratio("XLA").value >= plan.min_speedup:
         return why
     subject.on_stage(EXPLAINING, found)
-    return why_slower(*subject.candidates.new_calls(called.compared[called.typical].args))
+    new_calls = subject.candidates.new_calls(called.compared[called.typical].args)
+    return why_slower(*new_calls, cost.call - graph.call)
 
 
 def _with_invalid_inputs(subject, found):
@@ -148,16 +152,13 @@ def _with_invalid_inputs(subject, found):
     return found
 
 
-def compare_with_same_numbers(
-    fn: Any, batches: Iterable, plan: Plan, drawn: Any, on_stage: Callable
-) -> dict:
+def compare_with_same_numbers(fn: Any, batches: Iterable, plan: Plan, on_stage: Callable) -> dict:
     """Compare a model with itself where both draw the same random numbers.
 
     Args:
         fn: A model or a function, made after `stand_in`.
         batches: Example calls.
         plan: The options.
-        drawn: What `stand_in` returned.
         on_stage: Is told what begins.
 
     Returns:
@@ -165,7 +166,6 @@ def compare_with_same_numbers(
     """
     with functions_run_eagerly(False):
         subject = Subject.of(fn, plan, on_stage)
-        subject.snapshot.add([drawn])
         called = call_examples(subject, batches)
     checks = [one.check for one in called.compared.values()]
     differs = next((check.objection for check in checks if check.objection), "")

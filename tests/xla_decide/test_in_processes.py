@@ -129,7 +129,9 @@ make = lambda: (late, [1, 2])
         ("make = lambda: abs", 1, "are the example calls missing"),
         ("make = lambda: (abs, [1], {}, 2)", 1, "not 4 things"),
         ("import sys; sys.exit(2)", 1, "SystemExit: 2.*command-line arguments"),
-        ("import no_such_package", 1, "needs no_such_package.*uv pip install no_such_package"),
+        ("import no_such_package", 1, "imports no_such_package, which is not in this environment$"),
+        ("import keras.utils.np_utils", 1, "mine.py: No module named 'keras.utils.np_utils'$"),
+        ("import skimage.io", 1, "is not in this environment; the package is scikit-image$"),
         ("make = lambda: ((lambda x: x.missing), [1.0])", 1, "the graph fails"),
         (LATE, 1, r"the graph fails with int: OSError: no more \(mine.py, line 6, in late\)"),
         ("make = lambda: (__import__('os')._exit(3), [])", 1, "at the start"),
@@ -162,6 +164,28 @@ def test_a_file_with_the_name_of_a_package_is_told(tmp_path):
     (tmp_path / "six.py").write_text("import six.moves")
     with pytest.raises(ValueError, match=r"six.py has the name of a package"):
         xd.decide_file(f"{tmp_path}/six.py:make", runs=1)
+
+
+@pytest.mark.parametrize(
+    ("imports", "folder", "is_package"),
+    [
+        ("from src.layers import double", "src", False),
+        ("from .src.layers import double", "models/src", True),
+        ("from layers import double", "models", False),
+        ("from layers import double", "models", True),
+    ],
+)
+def test_a_file_imports_what_its_project_does(tmp_path, imports, folder, is_package):
+    """From the folder above, from its own package, from the folder that it lies in."""
+    for name in ("models", folder):
+        (tmp_path / name).mkdir(parents=True, exist_ok=True)
+    if is_package:
+        (tmp_path / "models/__init__.py").touch()
+    (tmp_path / folder / "layers.py").write_text("def double(x):\n    return 2.0 * x\n")
+    text = f"{HEAD}\n{imports}\n\ndef make():\n    return double, {ROWS}\n"
+    (tmp_path / "models/net.py").write_text(text)
+    found = xd.decide_file(f"{tmp_path}/models/net.py:make", runs=1, budget=0.2)
+    assert "XLA" in found.gains
 
 
 def test_a_file_that_is_none_and_a_function_that_is_none(tmp_path):

@@ -86,7 +86,7 @@ def test_a_last_smaller_batch_costs_one_program_and_no_verdict(tf):
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_loop_that_ends_by_itself_is_judged_by_all_examples_in_any_order(tf, monkeypatch, order):
     """Twelve pictures of one shape, which need none to six hundred rounds."""
-    monkeypatch.setattr(study, "CALLING", 0.9)  # so that all are called on a busy machine, too
+    monkeypatch.setattr(calling, "CALLING", 0.9)  # so that all are called on a busy machine, too
 
     def settle(x):
         while tf.reduce_max(x) > 1e-3:
@@ -100,7 +100,7 @@ def test_a_loop_that_ends_by_itself_is_judged_by_all_examples_in_any_order(tf, m
 
 
 def test_shapes_beyond_the_first_are_called_and_not_compared_and_that_is_told(tf, monkeypatch):
-    monkeypatch.setattr(study, "time", SimpleNamespace(monotonic=lambda: 0.0))  # there is enough
+    monkeypatch.setattr(calling, "time", SimpleNamespace(monotonic=lambda: 0.0))  # there is enough
     lengths = [np.ones(n, "float32") for n in range(2, 8)]
     found = xd.decide(tf.tanh, lengths, budget=4)
     assert len(found.checks) == calling.COMPARED < found.findings[0].costs["XLA"].new == 6
@@ -108,7 +108,7 @@ def test_shapes_beyond_the_first_are_called_and_not_compared_and_that_is_told(tf
 
 
 def test_shapes_that_were_not_called_are_told_and_a_slow_stream_refuses_nothing(tf, monkeypatch):
-    monkeypatch.setattr(study, "CALLING", 1e-9)
+    monkeypatch.setattr(calling, "CALLING", 1e-9)
     monkeypatch.setattr(stream, "DRAW_SECONDS", 0.2)
 
     def slow():
@@ -124,7 +124,7 @@ def test_shapes_that_were_not_called_are_told_and_a_slow_stream_refuses_nothing(
 
 def test_a_call_that_takes_long_is_not_recorded_and_raced_all_the_same(tf, monkeypatch):
     """A recording of a million operations would take a minute."""
-    monkeypatch.setattr(study, "RECORDED_SECONDS", 0.0)
+    monkeypatch.setattr(calling, "RECORDED_SECONDS", 0.0)
 
     def settle(x):
         for _ in tf.range(2000):
@@ -192,7 +192,8 @@ def test_the_layer_that_takes_longer_under_xla_is_named(tf, monkeypatch, graph, 
         starts = (0.0, paths[0]), (first, paths[1]), (first + second, "")
         made[id(call.fn)] = Profile(1, starts)
     monkeypatch.setattr(reasons, "profile", lambda fn, args, kwargs: made[id(fn)])
-    assert why_slower(*calls) == why
+    assert why_slower(*calls, 0.5) == why
+    assert why_slower(*calls, 10.0) == ""  # of which it is less than a third
 
 
 def test_what_stands_in_no_layer_is_no_reason(tf, monkeypatch):
@@ -204,14 +205,14 @@ def test_what_stands_in_no_layer_is_no_reason(tf, monkeypatch):
 
     calls = [Call(tf.function(lambda x: x @ x), (tf.ones([2, 2]),)) for _ in range(2)]
     monkeypatch.setattr(reasons, "profile", recorded)
-    assert why_slower(*calls) == ""
+    assert why_slower(*calls, 3.0) == ""
 
 
 def test_the_reason_is_asked_of_the_graph_and_of_xla_where_xla_does_not_pay(tf, monkeypatch):
     asked = []
 
-    def why(*calls):
-        asked.extend(call.is_compiled for call in calls)
+    def why(graph, compiled, gap):
+        asked.extend([graph.is_compiled, compiled.is_compiled])
         return "Because."
 
     monkeypatch.setattr(study, "why_slower", why)
@@ -318,7 +319,7 @@ def fails_the_second_time(tf):
 
 @pytest.mark.parametrize("make", [checks_numbers, wants_one_shape, fails_the_second_time])
 def test_a_candidate_that_fails_at_a_later_example_is_no_choice(tf, monkeypatch, make):
-    monkeypatch.setattr(study, "CALLING", 100)  # so that a busy machine calls all three
+    monkeypatch.setattr(calling, "CALLING", 100)  # so that a busy machine calls all three
     bad = np.full(3, np.nan, "float32")
     batches = [np.ones(3, "float32"), bad, np.ones(4, "float32")]
     found = xd.decide(tf.tanh, batches, candidates={"mine": make(tf)}, budget=0.2)

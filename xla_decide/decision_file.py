@@ -1,15 +1,14 @@
 """A decision as JSON, for a CI job and for next year; docs/decision.schema.json describes it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 
 import msgspec
 
-from xla_decide.costs import ProcessResult
-
-ROOT = Path(__file__).resolve().parents[1]
-SCHEMA = ROOT / "docs" / "decision.schema.json"
+from .costs import ProcessResult
+from .decision import Decision
+from .gpu.target_programs import TargetProgram
 
 
 @dataclass(frozen=True)
@@ -89,8 +88,22 @@ class DecisionFile:
     not_compiled: str = ""
 
 
-def in_json(decision, model, answer, programs=(), why=""):
-    """The decision as JSON, in bytes. An end of an interval that is infinite is null."""
+def in_json(
+    decision: Decision,
+    model: str,
+    answer: str,
+    programs: Sequence[TargetProgram] = (),
+    why="",
+) -> bytes:
+    """The decision as JSON. An end of an interval that is infinite is null.
+
+    Args:
+        decision: What was decided.
+        model: File and function.
+        answer: The choice in a sentence.
+        programs: What was compiled for GPUs.
+        why: Why nothing was, or "".
+    """
     gains = {label: Gain(gain.value, gain.low, gain.high) for label, gain in decision.gains.items()}
     compiled = tuple(
         CompiledFor(
@@ -124,11 +137,7 @@ def in_json(decision, model, answer, programs=(), why=""):
     return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
 
 
-def schema():
-    """The JSON schema of the file, in bytes."""
+def schema() -> bytes:
+    """The JSON schema of the file."""
     made = msgspec.json.encode(msgspec.json.schema(DecisionFile))
     return msgspec.json.format(made, indent=1) + b"\n"
-
-
-if __name__ == "__main__":
-    SCHEMA.write_bytes(schema())

@@ -1,0 +1,155 @@
+"""The command `xla-decide`: does XLA pay for a model of yours? One page, and the same as JSON."""
+
+import argparse
+import inspect
+import re
+import sys
+from pathlib import Path
+
+from .decision_file import in_json
+from .gpu.targets import targets
+from .in_memory import decide
+from .in_processes import compile_file, decide_file
+from .page import answer, html_of
+from .saved_file import is_saved
+
+FOLDER = "xla-decide"  # below the one where one stands
+CODES = """exit codes:
+  0 the page is there, and what was expected came out; 1 another verdict, or it failed;
+  2 words that make no sense; 3 XLA was expected, and its results were not compared"""
+
+
+def run() -> None:
+    """Decide what the command line asks for, and end the process with an exit code."""
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except OSError as error:
+        sys.exit(f"xla-decide: {error}")
+
+
+def main(words: list[str]) -> int:
+    """Decide what the words ask for.
+
+    Args:
+        words: What follows the name of the command.
+
+    Returns:
+        An exit code, as in `CODES`.
+
+    Raises:
+        SystemExit: For `--help`, and for words that make no sense.
+    """
+    parser = _parser()
+    options = vars(parser.parse_args(words))
+    model, expect, target, only_compiled, folder = (
+        options.pop(name) for name in ("model", "expect", "target", "compile_only", "out")
+    )
+    file, _, function = ("", "", model) if is_saved(Path(model)) else model.rpartition(":")
+    if why := _why_no_model(file, function):
+        parser.error(f"{why}; write my_model.py:make")
+    if only_compiled:
+        programs, why = compiled_for(model, target, options)
+        print(_in_lines(programs, why))
+        return 1 if why else 0
+    name = "-".join(Path(part).stem for part in (file, function) if part)
+    page = Path(folder, f"{name}.html")
+    for path in (page, page.with_suffix(".json")):
+        path.unlink(missing_ok=True)
+    try:
+        given = {name: value for name, value in options.items() if value is not None}
+        decision = decide_file(model, **given)
+    except ValueError as error:
+        print(f"xla-decide: {error}", file=sys.stderr)
+        return 1
+    programs, why = compiled_for(model, target, options)
+    title = ":".join(Path(part).name for part in (file, function) if part)
+    _keep(page, title, decision, programs, why)
+    print(decision.verdict, _in_lines(programs, why), f"open {page}", sep="\n")
+    return code_of(decision, expect)
+
+
+def _parser():
+    """The options, with their help."""
+    shown = argparse.RawDescriptionHelpFormatter
+    top = argparse.ArgumentParser(
+        "xla-decide", None, __doc__, f"{_forms()}\n\n{CODES}", formatter_class=shown
+    )
+    top.add_argument(
+        "model", metavar="MODEL", help="FILE:FUNCTION, which returns a model and example calls; or "
+        "a .keras file; or the folder of a SavedModel, perhaps with :SIGNATURE"
+    )  # fmt: skip
+    top.add_argument("--calls", type=int, help="how many there will be (10000, or the file's)")
+    top.add_argument("--runs", type=int, default=6, help="processes: 1, or at least 6 (6)")
+    top.add_argument("--budget", type=float, help="seconds of each process for calls (10)")
+    top.add_argument("--min-speedup", type=float, help="what makes XLA worth it (1.05)")
+    top.add_argument("--tolerance", type=float, help="relative difference of results (0.0001)")
+    same = "the calls to come are the examples, again and again; or new shapes keep coming"
+    top.add_argument("--repeats", action=argparse.BooleanOptionalAction, help=same)
+    cards = [card.name for card in targets().cards]
+    compiled = "compile for this GPU, without one; may be repeated (T4, A100 and H100)"
+    top.add_argument(
+        "--target", action="append", choices=cards, type=str.upper, help=compiled, metavar="GPU"
+    )
+    only = "compile for GPUs, and race nothing: an example may be a tf.TensorSpec"
+    top.add_argument("--compile-only", action="store_true", help=only)
+    rows = "rows of the calls that are made up for a saved model (1 8 32)"
+    top.add_argument("--batches", type=int, nargs="+", metavar="ROWS", help=rows)
+    top.add_argument("--below", type=int, help="its whole numbers are drawn below this")
+    top.add_argument("--expect", choices=["graph", "XLA"], help="end with 1 for another verdict")
+    where = f"folder of the page and the JSON ({FOLDER})"
+    top.add_argument("--out", default=FOLDER, metavar="FOLDER", help=where)
+    return top
+
+
+def _forms():
+    """The forms of an example, from the docstring of `decide`."""
+    (found,) = re.findall(r"(?s)Forms of an example:\n(.*?)\n\n", inspect.getdoc(decide) or "")
+    return f"forms of an example call:\n{inspect.cleandoc(found)}"
+
+
+def _why_no_model(file, function):
+    """Why there is no file and function to ask, or ""."""
+    if is_saved(Path(file or function)):
+        return ""
+    if Path(file or function).suffix == ".ipynb":
+        return f"{(file or function)!r} is a notebook: put what returns the model into a file"
+    if file and Path(file).is_file():
+        return ""
+    if not file and Path(function).is_file():
+        return f"no function for {function!r}"
+    return f"no file for {f'{file}:{function}' if file else function!r}"
+
+
+def compiled_for(model: str, target: list[str] | None, options: dict) -> tuple:
+    """The programs for GPUs that are not there, and why there are none, or ""."""
+    asked = {"target": target} | {name: options.get(name) for name in ("batches", "below")}
+    try:
+        return compile_file(model, **{x: value for x, value in asked.items() if value}), ""
+    except ValueError as error:
+        return (), f"Not compiled for GPUs: {error}"
+
+
+def _in_lines(programs, why):
+    """A line for each program, or why there are none."""
+    return why or "\n".join(program.title for program in programs)
+
+
+def _keep(page, name, decision, programs, why):
+    """Write the page, and the same as JSON beside it."""
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(html_of(decision, name, programs, why), encoding="utf-8")
+    as_json = in_json(decision, name, answer(decision)[0], programs, why)
+    page.with_suffix(".json").write_bytes(as_json)
+
+
+def code_of(decision, expect: str | None) -> int:
+    """The exit code, where one verdict was expected or none; an error says what is wrong."""
+    if not expect or (decision.choice.startswith(expect) and decision.label == decision.choice):
+        return 0
+    if decision.choice.startswith(expect):
+        print(f"xla-decide: {expect} was expected, and its results not compared", file=sys.stderr)
+        return 3
+    print(f"xla-decide: {expect} was expected", file=sys.stderr)
+    return 1

@@ -1,0 +1,135 @@
+"""The page about a decision: an answer in large letters, and below it what it rests on."""
+
+import math
+import re
+import statistics
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+from xla_helpers.ratios import digits
+from xla_helpers.tables import format_si
+
+from .decision import Decision
+from .gpu.target_programs import TargetProgram
+from .words import gain_in_words
+
+PAGE = Path(__file__).with_name("decision.html.j2")
+PLANS = (1, 100, 10_000, 1_000_000)  # calls, for the table of other plans
+
+
+def html_of(
+    decision: Decision, model: str, programs: Sequence[TargetProgram] = (), why: str = ""
+) -> str:
+    """The page about a decision, as HTML.
+
+    Args:
+        decision: What was decided.
+        model: File and function.
+        programs: What was compiled for GPUs.
+        why: Why nothing was, or "".
+    """
+    import jinja2
+
+    raced = [] if decision.inconclusive else filter(decision.is_raced, decision.objections)
+    gains = {label: decision.gains_of(label) for label in raced}
+    ends = [1.0, decision.min_speedup, *(gain for own in gains.values() for gain in own)]
+    low, high = math.log(min(ends) / 1.1), math.log(max(ends) * 1.1)
+    others = {calls: replace(decision, calls=calls).label for calls in PLANS if decision.gains}
+    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["code"] = _with_code
+    head, sums = answer(decision)
+    return environment.from_string(PAGE.read_text(encoding="utf-8")).render(
+        model=model,
+        decision=decision,
+        head=head,
+        sums=sums,
+        tiles=tiles(decision),
+        reason=reason(decision),
+        programs=programs,
+        why=why,
+        si=format_si,
+        day=date.today().isoformat(),
+        gains=gains,
+        place=lambda gain: f"{100 * (math.log(gain) - low) / (high - low):.1f}%",
+        plans={calls: label or "undecided" for calls, label in others.items()},
+    )
+
+
+def _with_code(text):
+    """A text as HTML, with what stands between backticks as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def answer(decision: Decision) -> tuple[str, str]:
+    """A verdict in a sentence, for somebody who asks no more than that, and what explains it.
+
+    The second is "" where `tiles` say it.
+    """
+    label, gains = decision.subject, decision.gains
+    if decision.inconclusive:
+        return "No verdict.", f"{decision.inconclusive[0].upper()}{decision.inconclusive[1:]}."
+    if label not in gains:
+        return "No: keep the graph.", _why_refused(decision, label)
+    if decision.has_two_sums and not decision.choice:
+        return "It depends on your calls.", f"{label} is {gain_in_words(decision, label)}."
+    head = "No: keep the graph." if decision.choice else "Not decided."
+    if decision.choice == label:
+        use = "switch XLA on (jit_compile=True)" if label == "XLA" else f"use “{label}”"
+        unsure = ", if you trust its results, which were not compared"
+        head = f"Yes: {use}{unsure if label in decision.not_compared else ''}."
+    return head, ""
+
+
+def _why_refused(decision, label):
+    """What speaks against a candidate: a race that it loses, before results that differ."""
+    objection = decision.objections[label].rstrip(".")
+    if not decision.is_raced(label):
+        return f"{label} {objection}."
+    gain = decision.gain(label)
+    if gain.high < 1:
+        return f"{label} is {_times(gain)}. And it {objection}."
+    return f"{label} {objection}. It would be {_times(gain)}."
+
+
+def _times(gain):
+    if gain.low < 1 < gain.high:
+        return f"{gain.low:.2f} to {gain.high:.2f} times as fast, so nothing is seen"
+    low, high = map(digits, gain.ends)
+    return f"{low} to {high} times as {'fast' if gain.value >= 1 else 'slow'}"
+
+
+def tiles(decision: Decision) -> list[tuple[str, str, str]]:
+    """What the answer rests on: a name, a value and a remark each; [] where there is no sum."""
+    label, gains = decision.subject, decision.gains
+    is_open = decision.has_two_sums and not decision.choice
+    if decision.inconclusive or not decision.is_raced(label) or (is_open and label in gains):
+        return []
+    graph, mine = (
+        format_si(statistics.median(found.costs[x].call for found in decision.findings), "s")
+        for x in ("graph", label)
+    )
+    processes, needed = len(decision.findings), decision.break_even_calls(label)
+    where = "in one process" if processes == 1 else f"over {processes} processes"
+    asked = f"{where}, first calls included; {decision.min_speedup} times was asked for"
+    repaid = "never repaid" if math.isinf(needed) else f"repaid after {needed:,.0f} calls"
+    differ = "differ" if decision.objections[label].startswith("differs") else "not judged"
+    compared = "agree" if label in gains else differ
+    compared = "not compared" if label in decision.not_compared else compared
+    return [
+        ("A call", f"{graph} → {mine}", f"in the graph and with {label}"),
+        (f"All {decision.calls:,} calls", _times(decision.gain(label)), asked),
+        ("First calls", repaid, "as far as they take longer than the graph's"),
+        ("Results", compared, "with the graph's, on the example calls"),
+    ]
+
+
+def reason(decision: Decision) -> str:
+    """Why, in a sentence; "" where nobody knows."""
+    label = decision.subject
+    if label in decision.gains and label in decision.not_compared:
+        return f"Results were not compared: {decision.not_compared[label]}."
+    return next((x.why for x in decision.findings if x.why and decision.choice != label), "")

@@ -267,8 +267,8 @@ def race(*ratios):
     ("ratios", "group", "words"),
     [
         ([2.0], PAYS, "2.00x faster"),
-        ([2.0, 12.34], PAYS, "2.00 to 12.3x faster"),
-        ([0.5, 0.1], LOSES, "2.00 to 10.0x slower"),
+        ([2.0, 12.34], PAYS, "2.00 to 12.34x faster"),
+        ([0.5, 0.1], LOSES, "2.00 to 10.00x slower"),
         ([0.8, 1.5], UNCLEAR, "1.25x slower to 1.50x faster"),
         ([2.0, 1.01], UNCLEAR, "1.01 to 2.00x faster"),  # not clear on each of them
     ],

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 import xla_decide as xd
-from xla_decide import command, decision_file
+from xla_decide import command, decision_file, page
 from xla_decide.costs import Cost, ProcessResult
 from xla_decide.gpu.launches import Launch
 from xla_decide.gpu.target_programs import Memory, TargetProgram
@@ -83,10 +83,29 @@ def test_the_page_answers_first(made, begins, says):
     said = " ".join([head, sums, *(" ".join(tile) for tile in shown_tiles)])
     assert said.startswith(begins) and says in said and head.endswith(".")
     assert sums.endswith(".") or shown_tiles
-    page = re.sub("</?(?:strong|span)>", "", html_of(made, "<mine>.py:make"))
+    text = re.sub("</?(?:strong|span)>", "", html_of(made, "<mine>.py:make"))
     shown = sums or shown_tiles[0][1]
-    assert page.index(head) < page.index(shown) < page.index("<h2>") and "<mine>" not in page
-    assert page.count("<i style") == len(made.findings) * bool(shown_tiles or made.has_two_sums)
+    assert text.index(head) < text.index(shown) < text.index("<h2>") and "<mine>" not in text
+    assert text.count("<svg ") == bool(shown_tiles or made.has_two_sums)
+    assert text.count("<i style") == len(made.findings) * bool(shown_tiles or made.has_two_sums)
+
+
+def test_each_shape_has_a_row_of_its_own():
+    calls = {"float32[3]": {"graph": 1e-3, "XLA": 2e-3}, "float32[9]": {"graph": 3e-3, "XLA": 1e-3}}
+    found = decision(FAST, by_shape=calls)
+    one = replace(found.findings[0], shapes={"float32[3]": 0.25, "float32[9]": 0.75})
+    text = html_of(replace(found, findings=(one,)), "mine.py:make")
+    rows = "<td>25%</td><td>1 ms</td><td>2 ms, 2.00x slower</td>", "<td>1 ms, 3.00x faster</td>"
+    assert all(row in text for row in rows)
+
+
+def test_the_manual_is_linked_where_the_project_has_an_address(monkeypatch):
+    found = decision(SLOW)
+    assert any("docs/messages.md#slower-when-compiled" in note for note in found.notes)
+    assert "the row “slower when compiled” of docs/messages.md" in html_of(found, "mine.py:make")
+    monkeypatch.setattr(page, "_manual", lambda: "https://github.com/me/notes/messages.md#")
+    link = '<a href="https://github.com/me/notes/messages.md#slower-when-compiled">'
+    assert link in html_of(found, "mine.py:make")
 
 
 def test_the_reason_and_warnings_stand_on_the_first_screen():
@@ -161,7 +180,9 @@ def test_a_decision_is_a_page_and_an_exit_code(tmp_path, monkeypatch, capsys):
     shown = page.read_text(encoding="utf-8")
     assert "Does XLA pay for mine.py:make?" in shown and "float32[3, 4]" in shown
     assert ("<td>A100</td>\n<td>1</td>\n<td>96 B</td>" in shown) == (len(compiled) > 1)
+    assert "Before, on" not in shown and "xla-decide mine.py:make --runs 1 --calls 1" in shown
     assert command.main([*words, "--expect", "XLA"]) == 1
+    assert f": {verdict}" in page.read_text(encoding="utf-8").partition("Before, on")[2]
     assert capsys.readouterr().err == "xla-decide: XLA was expected\n"
     kept = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
     assert (kept["verdict"], kept["choice"]) == (verdict, "graph")
@@ -172,7 +193,7 @@ def check_compiled(lines):
     """What was said of cards that are not there, after the processes and before the verdict."""
     if sys.platform != "linux":
         (line,) = lines
-        assert line.startswith("Not compiled for GPUs: ") and "pip install" in line
+        assert line.startswith("Not compiled for GPUs: ") and "`make set-up` installs it" in line
         return
     waits, titles = lines[:-3], lines[-3:]  # there is more than one where it takes long
     assert waits and all(x.startswith("compiling for T4, A100, H100: ") for x in waits)

@@ -3,8 +3,11 @@
 import argparse
 import inspect
 import re
+import shlex
 import sys
 from pathlib import Path
+
+import msgspec
 
 from .decision_file import in_json
 from .gpu.targets import targets
@@ -53,8 +56,10 @@ def main(words: list[str]) -> int:
         programs, why = compiled_for(model, target, options)
         print(_in_lines(programs, why))
         return 1 if why else 0
+    title = ":".join(Path(part).name for part in (file, function) if part)
     name = "-".join(Path(part).stem for part in (file, function) if part)
-    page = Path(folder, f"{name}.html")
+    page, command = Path(folder, f"{name}.html"), shlex.join(["xla-decide", *words])
+    before = _verdict_in(page.with_suffix(".json"))
     for path in (page, page.with_suffix(".json")):
         path.unlink(missing_ok=True)
     try:
@@ -64,10 +69,17 @@ def main(words: list[str]) -> int:
         print(f"xla-decide: {error}", file=sys.stderr)
         return 1
     programs, why = compiled_for(model, target, options)
-    title = ":".join(Path(part).name for part in (file, function) if part)
-    _keep(page, title, decision, programs, why)
+    text = html_of(decision, title, programs, why, command=command, before=before)
+    _write(page, text, in_json(decision, title, answer(decision)[0], programs, why))
     print(decision.verdict, _in_lines(programs, why), f"open {page}", sep="\n")
     return code_of(decision, expect)
+
+
+def _write(page, text, as_json):
+    """Write the page, and the same as JSON beside it."""
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(text, encoding="utf-8")
+    page.with_suffix(".json").write_bytes(as_json)
 
 
 def _parser():
@@ -136,12 +148,20 @@ def _in_lines(programs, why):
     return why or "\n".join(program.title for program in programs)
 
 
-def _keep(page, name, decision, programs, why):
-    """Write the page, and the same as JSON beside it."""
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(html_of(decision, name, programs, why), encoding="utf-8")
-    as_json = in_json(decision, name, answer(decision)[0], programs, why)
-    page.with_suffix(".json").write_bytes(as_json)
+class _Before(msgspec.Struct):
+    """What is read of a decision that stood there before."""
+
+    day: str
+    verdict: str
+
+
+def _verdict_in(path):
+    """The day and the verdict of a decision in a file; "" where there is none."""
+    try:
+        found = msgspec.json.decode(path.read_bytes(), type=_Before)
+    except (OSError, msgspec.DecodeError):
+        return ""
+    return f"on {found.day}: {found.verdict}"
 
 
 def code_of(decision, expect: str | None) -> int:

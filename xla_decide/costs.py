@@ -83,6 +83,7 @@ class ProcessResult:
         warnings: What to look at before anything else.
         notes: What was not tested, and what to mind.
         noise: How many times faster or slower than itself the graph seemed.
+        by_shape: Shape to label to seconds of a call of it.
         tables: The tables of checks and of the race, as text.
         is_whole: Whether all examples were drawn.
     """
@@ -98,5 +99,6 @@ class ProcessResult:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     noise: float = 1.0
+    by_shape: dict[str, dict[str, float]] = field(default_factory=dict)
     tables: tuple[str, ...] = ()
     is_whole: bool = True

@@ -14,7 +14,7 @@ from xla_helpers.tables import abbreviate
 from .ask_child import ask
 from .costs import ProcessResult
 from .decision import Decision
-from .gpu.target_programs import TargetProgram
+from .gpu.target_programs import MISSING, TargetProgram, packages_folder
 from .on_cards import CARDS
 from .protocol import COMPILE, FIRST, SAME_NUMBERS, STUDY
 from .saved_file import MADE_UP, is_saved
@@ -97,6 +97,8 @@ def compile_file(
             early.
     """
     file, name = _parts_of(model)
+    if packages_folder() is None:
+        raise ValueError(MISSING)
     names = [target] if isinstance(target, str) else list(target)
     start, who = time.perf_counter(), f"compiling for {', '.join(names)}"
     asked = {"batches": batches, "below": below}

@@ -4,24 +4,32 @@ import math
 import re
 import statistics
 from collections.abc import Sequence
-from dataclasses import replace
+from contextlib import suppress
 from datetime import date
+from importlib import metadata
 from pathlib import Path
 
-from xla_helpers.ratios import digits
+from xla_helpers.ratios import digits, times_in_words
 from xla_helpers.tables import format_si
 
+from .curve import curve_of
 from .decision import Decision
 from .gpu.target_programs import TargetProgram
 from .words import gain_in_words
 
 PAGE = Path(__file__).with_name("decision.html.j2")
-PLANS = (1, 100, 10_000, 1_000_000)  # calls, for the table of other plans
+TICKS = (
+    *(0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95),
+    *(1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7, 10, 20, 50, 100),
+)
+MOST_TICKS = 5
+LAST_TICK = 0.9  # of the width: what stands beside one further on would not fit
 
 
 def html_of(
-    decision: Decision, model: str, programs: Sequence[TargetProgram] = (), why: str = ""
-) -> str:
+    decision: Decision, model: str, programs: Sequence[TargetProgram] = (), why: str = "", *,
+    command: str = "", before: str = ""
+) -> str:  # fmt: skip
     """The page about a decision, as HTML.
 
     Args:
@@ -29,14 +37,16 @@ def html_of(
         model: File and function.
         programs: What was compiled for GPUs.
         why: Why nothing was, or "".
+        command: Asks the same again.
+        before: The verdict that stood there before, with its day, or "".
     """
     import jinja2
+    from markupsafe import Markup
 
-    raced = [] if decision.inconclusive else filter(decision.is_raced, decision.objections)
+    raced = [] if decision.inconclusive else [*filter(decision.is_raced, decision.objections)]
     gains = {label: decision.gains_of(label) for label in raced}
     ends = [1.0, decision.min_speedup, *(gain for own in gains.values() for gain in own)]
     low, high = math.log(min(ends) / 1.1), math.log(max(ends) * 1.1)
-    others = {calls: replace(decision, calls=calls).label for calls in PLANS if decision.gains}
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     environment.filters["code"] = _with_code
     head, sums = answer(decision)
@@ -53,8 +63,41 @@ def html_of(
         day=date.today().isoformat(),
         gains=gains,
         place=lambda gain: f"{100 * (math.log(gain) - low) / (high - low):.1f}%",
-        plans={calls: label or "undecided" for calls, label in others.items()},
+        ticks=_ticks(math.exp(low), math.exp(high)),
+        curves={label: Markup(curve_of(decision, label)) for label in raced},
+        shapes=_by_shape(decision, raced),
+        manual=_manual(),
+        command=command,
+        before=before,
     )
+
+
+def _ticks(low, high):
+    """A few round gains between two, on a scale that is logarithmic."""
+    inside = [tick for tick in TICKS if low < tick < low * (high / low) ** LAST_TICK]
+    return inside[:: math.ceil(len(inside) / MOST_TICKS)] if inside else []
+
+
+def _by_shape(decision, raced):
+    """Rows: a shape, its share, a call in the graph, and one with each candidate, in words."""
+    seconds = [found.by_shape for found in decision.findings]
+    for shape, share in decision.findings[0].shapes.items():
+        if not all(shape in one for one in seconds):
+            continue
+        graph, *others = (
+            statistics.median(one[shape][label] for one in seconds) for label in ("graph", *raced)
+        )
+        cells = [f"{format_si(x, 's')}, {times_in_words(graph / x)}" for x in others]
+        yield [shape, f"{share:.0%}", format_si(graph, "s"), *cells]
+
+
+def _manual():
+    """The address of the manual; "" for a copy of the project that has none yet."""
+    with suppress(metadata.PackageNotFoundError):
+        for url in metadata.metadata("xla-helpers").get_all("Project-URL") or []:
+            if "/OWNER/" not in url:
+                return f"{url.partition(', ')[2]}/blob/main/docs/messages.md#"
+    return ""
 
 
 def _with_code(text):

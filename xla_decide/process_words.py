@@ -39,9 +39,16 @@ def result_of(study) -> ProcessResult:
         warnings=tuple(_warnings(study)),
         notes=tuple(_notes(study)),
         noise=passes.noise if passes else 1.0,
+        by_shape=_by_shape(called, passes) if passes else {},
         tables=tuple(_tables(study)),
         is_whole=called.stream.is_whole,
     )
+
+
+def _by_shape(called, passes):
+    """Shape to the seconds of a call of it, of each label that was raced."""
+    shapes = dict.fromkeys(example.shape for example in called.stream.sample)
+    return {x: {label: passes.usual(label, x) for label in passes.seconds} for x in shapes}
 
 
 def _settings(study):

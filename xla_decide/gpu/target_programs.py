@@ -36,8 +36,8 @@ LONGEST_TEXT = 20_000  # characters of a program that is recorded
 MOST_ROWS = 20
 
 MISSING = (
-    "Programs for GPUs that are not there need JAX's compiler, which is not installed: on Linux, "
-    "`make set-up` or pip install 'xla-helpers[targets]'. There are no packages for other systems."
+    "Programs for GPUs that are not there need JAX's compiler, which is not installed here. In a "
+    "clone of this project `make set-up` installs it, on Linux; other systems have no packages."
 )
 
 

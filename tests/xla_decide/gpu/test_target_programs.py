@@ -258,7 +258,7 @@ def test_where_the_compiler_is_missing_it_is_said_or_what_was_recorded_is_shown(
         again = xd.compile_for(line, ARRAYS)
         assert again.launches == found.launches and again.memory == found.memory
         assert f"Recorded on {again.recorded}." in str(again)
-    with pytest.raises(ImportError, match=r"pip install 'xla-helpers\[targets\]'"):
+    with pytest.raises(ImportError, match="`make set-up` installs it"):
         xd.compile_for(line, [tf.ones([3, 3])] * 3)
 
 

@@ -24,6 +24,8 @@ CALLING = 1 / 2  # of the budget: after that, no further example is called; the 
 COMPARED = 4  # shapes with which results are compared, at most: of the others, calls are timed
 RECORDED_SECONDS = 1.0  # a graph that takes longer may run a million operations: it is not recorded
 
+GROUPED = "_conv_xla"  # Keras' own compiled function, without which it has no such convolution
+
 
 @dataclass(frozen=True)
 class Subject:
@@ -84,6 +86,12 @@ class Called:
     def returned(self, label: str) -> bool:
         """Whether a candidate returned from each example call."""
         return _returned(label, self.counts, self.compared)
+
+    @property
+    def is_compiled_by_keras(self) -> bool:
+        """Whether Keras compiles a grouped convolution inside the graph, and nobody else does."""
+        compiled = {name for one in self.compared.values() for name in one.check.compiled}
+        return compiled == {GROUPED}
 
     @property
     def typical(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from xla_helpers.errors import headline
 from xla_helpers.look.check_words import LEFT_OUT
+from xla_helpers.look.manual import see
 from xla_helpers.machine import describe_machine
 from xla_helpers.modes import mode_of
 from xla_helpers.ratios import ENOUGH
@@ -115,6 +116,9 @@ def _notes(study) -> Iterator[str]:
 
 
 def _notes_on_the_model(study):
+    if study.called.is_compiled_by_keras:
+        grouped = "Keras gives grouped convolutions to XLA, so that the graph runs it, too."
+        yield f"{grouped} {see('conv2d-with-groups-compiles-at-every-eager-call')}"
     if study.was_eager:
         yield "`tf.config.run_functions_eagerly(True)` was switched off: nothing would be a graph."
     if study.called.built:

@@ -101,6 +101,8 @@ def _race(subject, called):
 
 def _inconclusive(called):
     """Why there can be no verdict, or ""."""
+    if called.is_compiled_by_keras:  # it is the graph that the reader has
+        return ""
     checks = (one.check for one in called.compared.values())
     by = next((check.compiled_by for check in checks if check.compiled_by), "")
     return f"the graph runs XLA, too, by {by}: give a plain function" if by else ""

@@ -33,7 +33,7 @@ def _telling_line(message, kind):
     lines = [line.strip() for line in message.splitlines() if line.strip()] or ["no message"]
     if lines[0] == "in user code:":  # while tracing: below the lines of code that led to it
         lines = lines[next((n for n, x in enumerate(lines) if x.startswith(kind)), -1) :]
-    while len(lines) > 1 and KERAS_LINE.match(lines[0].removeprefix(kind)):
+    while len(lines) > 1 and KERAS_LINE.match(NOISE.sub("", lines[0].removeprefix(kind))):
         lines = lines[1:]
     line = lines[0]
     if line == "Graph execution error:":  # the message stands above the node's name

@@ -96,6 +96,16 @@ def test_a_graph_that_runs_xla_gives_no_verdict(tf):
         assert decision.label == "" and not decision.gains and name in decision.inconclusive
 
 
+def test_a_grouped_convolution_of_keras_is_the_reader_s_graph(tf):
+    """Keras gives it to XLA by itself."""
+    grouped = tf.keras.Sequential(
+        [tf.keras.Input([8, 8, 4]), tf.keras.layers.Conv2D(4, 3, groups=2)]
+    )
+    decision = xd.decide(grouped, [np.ones([1, 8, 8, 4], "float32")], **BRIEF)
+    assert "XLA" in decision.gains and not decision.inconclusive
+    assert any("conv2d-with-groups" in note for note in decision.notes)
+
+
 def test_an_inner_function_is_traced_for_xla_first(tf):
     @tf.function
     def inner(x):

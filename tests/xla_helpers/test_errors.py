@@ -16,6 +16,13 @@ import xla_helpers as xh
         ("{{function_node f}} wrong [Op:Add] name: ", "wrong"),
         ("Exception encountered when calling Layer.call().\n\n\x1b[1mwrong\x1b[0m\n", "wrong"),
         (
+            "in user code:\n  File 1\n  ValueError: Exception encountered when calling A.call().\n"
+            "\n\x1b[1mException encountered when calling B.call().\n\nwrong\x1b[0m\n\nArguments:",
+            "wrong",
+        ),
+        ("File 1\nError encountered:\nwrong\n", "File 1"),
+        ("An Error encountered:\n\nwrong\n", "wrong"),
+        (
             "no (No registered 'no') A (No registered 'A' OpKernel for XLA_CPU_JIT devices "
             "compatible with node {{node b/A_1}}",
             "unsupported A",

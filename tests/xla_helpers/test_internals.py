@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import xla_helpers as xh
+from xla_decide.calling import GROUPED
 from xla_helpers import errors, evidence, internals, logs
 from xla_helpers.look import operations
 
@@ -162,6 +163,13 @@ def test_the_body_of_a_vectorized_map_has_a_scope_of_its_own(tf):
     seen = []
     tf.vectorized_map(lambda x: seen.append(internals.is_vectorizing()) or x, tf.ones([2]))
     assert True in seen and not internals.is_vectorizing()
+
+
+def test_keras_names_the_convolution_that_it_compiles(tf):
+    """Without it a processor has no grouped convolution."""
+    grouped, pictures = tf.keras.layers.Conv2D(4, 3, groups=2), tf.ones([1, 8, 8, 4])
+    grouped(pictures)
+    assert xh.check(grouped, (pictures,)).compiled == (GROUPED,)
 
 
 # Events of the profiler

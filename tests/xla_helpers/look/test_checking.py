@@ -167,6 +167,12 @@ def test_all_that_xla_refuses_is_named_with_its_line_and_a_fix(tf):
     assert len({refused[operation].fix for operation in lines}) == len(lines)
 
 
+def test_no_advice_drops_what_is_imaginary(tf):
+    matrix = tf.cast(tf.eye(3), tf.complex64)
+    [refused] = xh.check(tf.linalg.solve, (matrix, matrix)).unsupported
+    assert "real and imaginary parts" in refused.fix
+
+
 def test_a_refusal_and_what_turns_xla_off_in_keras_are_named_by_layer(tf):
     inner = tf.keras.Sequential([tf.keras.layers.RandomZoom(0.1, name="zoom")], name="augment")
     model = tf.keras.Sequential([tf.keras.Input([8, 8, 3]), inner])

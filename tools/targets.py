@@ -68,7 +68,9 @@ def resnet50():
 
 
 def recurrent():
-    return keras.Sequential([L.Input([100, 8]), L.LSTM(32)]), tf.TensorSpec([16, 100, 8])
+    return keras.Sequential([L.Input([100, 8]), L.LSTM(32, use_cudnn=False)]), tf.TensorSpec(
+        [16, 100, 8]
+    )
 
 
 def training():
@@ -118,7 +120,7 @@ PROGRAMS = {
         activation="relu"
     ),
     "the same with BatchNormalization between": normalized,
-    "LSTM, 100 steps, batch of 16": recurrent,
+    "LSTM without cuDNN, 100 steps, batch of 16": recurrent,
     "ResNet50, 32 pictures": resnet50,
     "training step: Dense, Dropout, Adam, batch of 16": training,
     "GPT-2 of 124 million weights, one token": token,

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from xla_helpers import internals
 from xla_helpers.calls import Call, by_label
 from xla_helpers.first_calls import unbuilt_in
@@ -35,9 +37,14 @@ class Candidates:
         return modes_of(call.python, **internals.options_of(call.fn))
 
     def args_of(self, batch: Any) -> tuple:
-        """The arguments of a batch: a step takes all of it as one, and so is a NamedTuple."""
+        """The arguments of a batch: a step takes all of it as one, and so is a NamedTuple.
+
+        Arrays have the types of the function's signature, to which it would cast them itself.
+        """
         is_one = self._step or not isinstance(batch, tuple) or hasattr(batch, "_fields")
-        return (batch,) if is_one else batch
+        args = (batch,) if is_one else batch
+        signature = getattr(self.fn, "input_signature", None)
+        return _cast(args, tuple(signature)) if signature else args
 
     def calls(self, args: tuple) -> dict[str, Call]:
         """Label to call; the modes have the arguments of a `functools.partial`, too."""
@@ -103,3 +110,17 @@ class Candidates:
                 "inputs alone: give [inputs for inputs, _ in batches], or step=True for a training "
                 "step"
             )
+
+
+def _cast(args, signature):
+    """The arguments with the types of a signature; as they are where that has another form."""
+    import tensorflow as tf
+
+    def cast(value, spec):
+        wanted = np.dtype(spec.dtype.as_numpy_dtype)
+        can = isinstance(value, np.ndarray) and np.can_cast(value.dtype, wanted, "same_kind")
+        return value.astype(wanted) if can else value
+
+    with suppress(TypeError, ValueError, AttributeError):
+        return tf.nest.map_structure(cast, args, signature)
+    return args

@@ -5,11 +5,12 @@ import math
 import statistics
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from .decision import Decision
 
 TEXT, LINE = "#010203", "#040506"  # stand for the page's own colours, of text and of dots
-STYLE = {
+STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "xla-decide",
     "font.family": "sans-serif",

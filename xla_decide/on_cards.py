@@ -4,6 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from xla_helpers.calls import Call
+from xla_helpers.look.layers import layers_of
+from xla_helpers.tables import abbreviate
+
 from .candidates import Candidates
 from .gpu.target_programs import TargetProgram, compile_for
 from .plan import Plan
@@ -24,13 +28,24 @@ def compile_example(
         target: Names of GPUs.
 
     Raises:
-        ValueError: For what XLA refuses.
+        ValueError: For what XLA refuses, also where Keras would choose it on a GPU alone.
     """
     candidates = Candidates(fn, plan.kwargs, None, plan.step)
     args = candidates.args_of(first_of(batches))
     candidates.refuse(args)
     candidates.build(args)
+    _refuse_cudnn(candidates.fn)
     _, call = candidates.new_calls(args)
     found = compile_for(call.fn, call.args, call.kwargs, target=target)
     programs = found if isinstance(found, tuple) else (found,)
     return [replace(program, hlo="", ptx="") for program in programs]
+
+
+def _refuse_cudnn(fn):
+    """Raise ValueError for a layer of which Keras makes one operation of cuDNN on a GPU."""
+    layers = layers_of(Call(fn).python).items()
+    if by_cudnn := [path for path, layer in layers if getattr(layer, "use_cudnn", False)]:
+        raise ValueError(
+            f"on a GPU Keras gives {abbreviate(by_cudnn)} to cuDNN, which XLA refuses: pass "
+            "use_cudnn=False, and ask again"
+        )

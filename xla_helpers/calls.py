@@ -142,12 +142,7 @@ class Call:
         return arguments.restored(args=self.args, kwargs=self.kwargs)
 
     def with_tensors(self) -> "Call":
-        """The same call with tensors in place of NumPy arrays.
-
-        A `tf.function` with a signature is given the arrays, which it casts to its own types.
-        """
-        if getattr(self.fn, "input_signature", None):
-            return self
+        """The same call with tensors in place of NumPy arrays."""
         return Call(self.fn, *arguments.as_tensors((self.args, self.kwargs)))
 
     @property

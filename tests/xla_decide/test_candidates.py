@@ -7,6 +7,8 @@ import pytest
 
 import xla_decide as xd
 import xla_helpers as xh
+from xla_decide.on_cards import compile_example
+from xla_decide.plan import Plan
 
 pytestmark = pytest.mark.usefixtures("tf", "keep_log")
 ONES = np.ones([4, 3], "float32")
@@ -85,4 +87,29 @@ def test_a_named_tuple_is_one_argument(tf):
 def test_a_signature_casts_as_it_does_in_a_call(tf):
     signature = [tf.TensorSpec([None, 3], tf.float32)]
     double = tf.function(lambda x: 2.0 * x, input_signature=signature)
-    assert "XLA" in xd.decide(double, [np.ones([4, 3])], budget=0.1).gains  # of float64
+    found = xd.decide(double, [np.ones([4, 3])], budget=0.1)  # of float64
+    assert "XLA" in found.gains and not found.warnings
+
+
+@pytest.mark.parametrize("name", ["keras", "tf_keras"])
+def test_a_part_without_an_input_is_built(tf, name):
+    keras = pytest.importorskip(name)
+
+    class Two(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.part = keras.Sequential([keras.layers.Dense(3)])
+
+        def call(self, x):
+            return self.part(x)
+
+    found = xd.decide(Two(), [ONES], budget=0.2)
+    assert "XLA" in found.gains and any("Two had no weights" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU"])
+def test_a_layer_that_keras_gives_to_cudnn_is_not_counted_as_its_loop(tf, kind):
+    layer = getattr(tf.keras.layers, kind)(4, name="reads")
+    model, sequences = tf.keras.Sequential([tf.keras.Input([5, 3]), layer]), np.ones([2, 5, 3])
+    with pytest.raises(ValueError, match=r"gives reads to cuDNN.*use_cudnn=False"):
+        compile_example(model, [sequences.astype("float32")], Plan(), ["T4"])

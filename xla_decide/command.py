@@ -12,11 +12,11 @@ import msgspec
 from .decision_file import in_json
 from .gpu.targets import targets
 from .in_memory import decide
-from .in_processes import compile_file, decide_file
+from .in_processes import compile_file, decide_file, parts_of
 from .page import answer, html_of
-from .saved_file import is_saved
 
 FOLDER = "xla-decide"  # below the one where one stands
+KERAS_2 = "Keras 2: TF_USE_LEGACY_KERAS=1 before the command"
 CODES = """exit codes:
   0 the page is there, and what was expected came out; 1 another verdict, or it failed;
   2 words that make no sense; 3 XLA was expected, and its results were not compared"""
@@ -49,16 +49,17 @@ def main(words: list[str]) -> int:
     model, expect, target, only_compiled, folder = (
         options.pop(name) for name in ("model", "expect", "target", "compile_only", "out")
     )
-    file, _, function = ("", "", model) if is_saved(Path(model)) else model.rpartition(":")
-    if why := _why_no_model(file, function):
-        parser.error(f"{why}; write my_model.py:make")
+    try:
+        file, function = parts_of(model)
+    except ValueError as error:
+        parser.error(str(error))
     if only_compiled:
         programs, why = compiled_for(model, target, options)
         print(_in_lines(programs, why))
         return 1 if why else 0
-    title = ":".join(Path(part).name for part in (file, function) if part)
-    name = "-".join(Path(part).stem for part in (file, function) if part)
-    page, command = Path(folder, f"{name}.html"), shlex.join(["xla-decide", *words])
+    title = ":".join(filter(None, [file.name, function]))
+    page = Path(folder, "-".join(filter(None, [file.stem, function])) + ".html")
+    command = shlex.join(["xla-decide", *words])
     before = _verdict_in(page.with_suffix(".json"))
     for path in (page, page.with_suffix(".json")):
         path.unlink(missing_ok=True)
@@ -86,7 +87,7 @@ def _parser():
     """The options, with their help."""
     shown = argparse.RawDescriptionHelpFormatter
     top = argparse.ArgumentParser(
-        "xla-decide", None, __doc__, f"{_forms()}\n\n{CODES}", formatter_class=shown
+        "xla-decide", None, __doc__, f"{_forms()}\n\n{KERAS_2}\n\n{CODES}", formatter_class=shown
     )
     top.add_argument(
         "model", metavar="MODEL", help="FILE:FUNCTION, which returns a model and example calls; or "
@@ -119,19 +120,6 @@ def _forms():
     """The forms of an example, from the docstring of `decide`."""
     (found,) = re.findall(r"(?s)Forms of an example:\n(.*?)\n\n", inspect.getdoc(decide) or "")
     return f"forms of an example call:\n{inspect.cleandoc(found)}"
-
-
-def _why_no_model(file, function):
-    """Why there is no file and function to ask, or ""."""
-    if is_saved(Path(file or function)):
-        return ""
-    if Path(file or function).suffix == ".ipynb":
-        return f"{(file or function)!r} is a notebook: put what returns the model into a file"
-    if file and Path(file).is_file():
-        return ""
-    if not file and Path(function).is_file():
-        return f"no function for {function!r}"
-    return f"no file for {f'{file}:{function}' if file else function!r}"
 
 
 def compiled_for(model: str, target: list[str] | None, options: dict) -> tuple:

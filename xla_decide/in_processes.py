@@ -46,7 +46,7 @@ def decide_file(model: str, *, runs: int = ENOUGH, **options) -> Decision:
         ValueError: For arguments that make no sense, where the graph fails, and where two processes
             find different shapes.
     """
-    file, name = _parts_of(model)
+    file, name = parts_of(model)
     check_number("runs", runs, whole=True)
     if 1 < runs < ENOUGH:
         raise ValueError(f"`runs` must be 1, or at least {ENOUGH}: fewer give no interval")
@@ -96,7 +96,7 @@ def compile_file(
         ValueError: Where the compiler is missing, for what XLA refuses, and where the process ends
             early.
     """
-    file, name = _parts_of(model)
+    file, name = parts_of(model)
     if packages_folder() is None:
         raise ValueError(MISSING)
     names = [target] if isinstance(target, str) else list(target)
@@ -113,13 +113,20 @@ def _given(objections):
     return {label: why for label, why in objections.items() if why}
 
 
-def _parts_of(model):
-    """The file and the name of its function."""
+def parts_of(model: str) -> tuple[Path, str]:
+    """The file, and the name of its function, or of a signature, or "".
+
+    Raises:
+        ValueError: Where there is no such file, or no function.
+    """
     if is_saved(Path(model)):
-        return Path(model).resolve(), ""
+        return Path(model).absolute(), ""  # a link keeps its suffix
     file, colon, name = model.rpartition(":")
     if colon and is_saved(Path(file)):
-        return Path(file).resolve(), name
+        return Path(file).absolute(), name
+    if Path(file or name).suffix == ".ipynb":
+        notebook = file or name
+        raise ValueError(f"{notebook!r} is a notebook: put what returns the model into a file")
     if not colon and Path(name).is_file():
         raise ValueError(f"no function for {model!r}: name one, such as {model}:make")
     if not Path(file).is_file():

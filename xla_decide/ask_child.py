@@ -35,10 +35,8 @@ study_in_child(*sys.argv[1:])
 NO_CHOICE = STARTING, DRAWING, "graph"  # what ends there leaves nothing to choose
 # How `faulthandler` begins, perhaps behind a progress bar that ends no line.
 LATE = re.compile(r"Timeout \(\d+:\d\d:\d\d(\.\d+)?\)!")
-ANSWERS = {
-    SAME_NUMBERS: "same_numbers",
-    COMPILE: "programs",
-}  # what it reports in place of a finding
+# What a process reports in place of a finding.
+ANSWERS = {SAME_NUMBERS: "same_numbers", COMPILE: "programs"}
 PROGRESS_SECONDS = 10.0  # between two lines of progress
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from xla_helpers import internals
 from xla_helpers.calls import KEEP
 from xla_helpers.equality import judge
 from xla_helpers.errors import headline
@@ -23,8 +24,6 @@ from .stream import Example, Stream, draw
 CALLING = 1 / 2  # of the budget: after that, no further example is called; the rest is for the race
 COMPARED = 4  # shapes with which results are compared, at most: of the others, calls are timed
 RECORDED_SECONDS = 1.0  # a graph that takes longer may run a million operations: it is not recorded
-
-GROUPED = "_conv_xla"  # Keras' own compiled function, without which it has no such convolution
 
 
 @dataclass(frozen=True)
@@ -91,7 +90,16 @@ class Called:
     def is_compiled_by_keras(self) -> bool:
         """Whether Keras compiles a grouped convolution inside the graph, and nobody else does."""
         compiled = {name for one in self.compared.values() for name in one.check.compiled}
-        return compiled == {GROUPED}
+        return compiled == {internals.GROUPED_CONVOLUTION}
+
+    @property
+    def inconclusive(self) -> str:
+        """Why there can be no verdict, or ""."""
+        if self.is_compiled_by_keras:  # it is the graph that the reader has
+            return ""
+        made_by = (one.check.compiled_by for one in self.compared.values())
+        by = next(filter(None, made_by), "")
+        return f"the graph runs XLA, too, by {by}: give a plain function" if by else ""
 
     @property
     def typical(self) -> str:

@@ -62,16 +62,14 @@ def is_as_close(first_calls: FirstCalls, eager: FirstCall) -> bool:
 
     Where the graph equals eager mode, the tolerance alone decides.
     """
-    graph, xla, snapshot = (
-        first_calls.outcomes["graph"],
-        first_calls.outcomes["XLA"],
-        first_calls.snapshot,
-    )
+    graph, xla = (first_calls.outcomes[mode] for mode in ("graph", "XLA"))
     if eager.error or graph.error or xla.error:
         return False
 
     def by_place(outcome, reference):
-        return {x.place: x.size for x in differences_between(outcome, reference, snapshot)}
+        return {
+            x.place: x.size for x in differences_between(outcome, reference, first_calls.snapshot)
+        }
 
     ours, theirs, between = by_place(xla, eager), by_place(graph, eager), by_place(xla, graph)
     with suppress(KeyError):  # parts that only one of them has

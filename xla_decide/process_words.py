@@ -34,7 +34,7 @@ def result_of(study) -> ProcessResult:
         costs=costs if len(costs) > 1 else {},
         objections={x: _objection(study, x) for x in called.counts if x != "graph"},
         not_compared=_not_compared(study),
-        inconclusive=study.inconclusive,
+        inconclusive=called.inconclusive,
         sets=abbreviate(dict.fromkeys(_settings(study))),
         why=study.why,
         warnings=tuple(_warnings(study)),

@@ -45,11 +45,6 @@ class Examination:
         """Shape to `Check`, in which the graph is the reference."""
         return {shape: one.check for shape, one in self.called.compared.items()}
 
-    @property
-    def inconclusive(self) -> str:
-        """Why there can be no verdict, or ""."""
-        return _inconclusive(self.called)
-
 
 def examine(
     fn: Any, batches: Iterable, plan: Plan, *, on_stage: Callable = lambda *what: None,
@@ -86,7 +81,7 @@ def examine(
 def _race(subject, called):
     """Race all that returned, whatever is known of their results; None where nothing can be."""
     labels = [label for label in called.counts if called.returned(label)]
-    if _inconclusive(called) or labels == ["graph"]:
+    if called.inconclusive or labels == ["graph"]:
         return None
     subject.on_stage(RACING)
     every = [subject.candidates.calls(example.args) for example in called.stream.sample]
@@ -97,15 +92,6 @@ def _race(subject, called):
     outcomes = called.compared[called.typical].first_calls.outcomes
     evidence = {label: outcomes[label].evidence for label in labels}
     return replace(passes, evidence=evidence, others=others.share())
-
-
-def _inconclusive(called):
-    """Why there can be no verdict, or ""."""
-    if called.is_compiled_by_keras:  # it is the graph that the reader has
-        return ""
-    checks = (one.check for one in called.compared.values())
-    by = next((check.compiled_by for check in checks if check.compiled_by), "")
-    return f"the graph runs XLA, too, by {by}: give a plain function" if by else ""
 
 
 def _with_eager(subject, found):

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+GROUPED_CONVOLUTION = "_conv_xla"  # the function that Keras compiles by itself on a processor
+
 
 def is_compiled(fn: Any) -> bool:
     """Whether a `tf.function` was made with ``jit_compile=True``."""

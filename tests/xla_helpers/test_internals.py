@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import xla_helpers as xh
-from xla_decide.calling import GROUPED
 from xla_helpers import errors, evidence, internals, logs
 from xla_helpers.look import operations
 
@@ -169,7 +168,7 @@ def test_keras_names_the_convolution_that_it_compiles(tf):
     """Without it a processor has no grouped convolution."""
     grouped, pictures = tf.keras.layers.Conv2D(4, 3, groups=2), tf.ones([1, 8, 8, 4])
     grouped(pictures)
-    assert xh.check(grouped, (pictures,)).compiled == (GROUPED,)
+    assert xh.check(grouped, (pictures,)).compiled == (internals.GROUPED_CONVOLUTION,)
 
 
 # Events of the profiler

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from . import internals
 from .tables import abbreviate
 
 MANY = 32  # different whole numbers in an array of floating ones: then they are measured values
@@ -88,6 +89,29 @@ def _put_back(value, copy):
         value.update(copy)
     else:
         value[:] = copy
+
+
+@contextmanager
+def attributes_restored(owner: Any) -> Iterator[None]:
+    """The attributes of an object hold after a trace no tensor of it, which nothing else can use.
+
+    Args:
+        owner: What is traced, or the object of the method that is; of a Keras layer, the layers
+            that it holds, too.
+    """
+    import tensorflow as tf
+
+    owners = [owner, *(internals.layers_in(owner) if internals.is_layer(owner) else ())]
+    kept = [(vars(one), dict(vars(one))) for one in owners if hasattr(one, "__dict__")]
+    try:
+        yield
+    finally:
+        for now, before in kept:
+            for name in [x for x, value in now.items() if tf.is_symbolic_tensor(value)]:
+                if name in before:
+                    now[name] = before[name]
+                else:
+                    del now[name]
 
 
 # Moved by their last bit

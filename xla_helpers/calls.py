@@ -96,9 +96,15 @@ class Call:
         return tuple(map(id, parts))
 
     def concrete(self) -> Any:
-        """The concrete function for these arguments, traced if need be."""
-        fn: Any = self.fn
-        return fn if self.is_concrete else fn.get_concrete_function(*self.args, **self.kwargs)
+        """The concrete function for these arguments, traced if need be.
+
+        An object that keeps a tensor of a trace has what it had before, for the next trace.
+        """
+        fn, python = self.fn, self.python
+        if self.is_concrete:
+            return fn
+        with arguments.attributes_restored(getattr(python, "__self__", python)):
+            return fn.get_concrete_function(*self.args, **self.kwargs)
 
     def trace(self) -> tuple[float, list]:
         """Trace a `tf.function`.

@@ -81,3 +81,28 @@ def test_advice_about_a_saved_model_is_given_for_one_alone(tf, tmp_path):
     tf.saved_model.save(tf.Module(), str(tmp_path / "saved"))
     with pytest.raises(TypeError, match="saved_model"):
         xh.measure(tf.saved_model.load(str(tmp_path / "saved")))
+
+
+def test_an_object_may_keep_a_tensor_of_its_last_call(tf):
+    """Each mode is traced from what the object held before."""
+
+    class Smoother(tf.keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.scale, self.last, self.built = tf.keras.layers.Rescaling(2.0), None, True
+
+        def call(self, x):
+            self.last = self.scale(x) if self.last is None else self.scale(x) + self.last
+            return self.last
+
+    class Holder:
+        def __init__(self):
+            self.layer = Smoother()
+
+        def __call__(self, x):
+            self.kept = getattr(self, "kept", 0.0) + x
+            return self.kept
+
+    for fn, right in ((Smoother(), 2.0), (Holder(), 1.0)):
+        found = xh.check(fn, (tf.ones([2]),))
+        assert found.agrees and found["XLA"].result.tolist() == [right] * 2

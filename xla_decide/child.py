@@ -124,6 +124,11 @@ def _made(file, name):
             f"{_kind(made)}"
         )
     fn, batches, *more = made
+    if isinstance(fn, (str, os.PathLike)):
+        raise Unfit(
+            f"`{name}` returns a path, {fn}, in place of a model: load it there, and keep what "
+            "tf.saved_model.load returns in a global name; or ask xla-decide for the path itself"
+        )
     return fn, batches, dict(*more)
 
 

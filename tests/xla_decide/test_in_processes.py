@@ -127,6 +127,7 @@ make = lambda: (late, [1, 2])
         ("def make():\n    return 1 / 0", 1, r"ZeroDivisionError.*\(mine.py, line 2, in make\)"),
         ("def mak(): pass", 1, "no `make` in mine.py; it has mak"),
         ("make = lambda: abs", 1, "are the example calls missing"),
+        ("make = lambda: ('saved', [1.0])", 1, "a path, saved, .* ask xla-decide for the path"),
         ("make = lambda: (abs, [1], {}, 2)", 1, "not 4 things"),
         ("import sys; sys.exit(2)", 1, "SystemExit: 2.*command-line arguments"),
         ("import no_such_package", 1, "imports no_such_package, which is not in this environment$"),

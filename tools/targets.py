@@ -145,11 +145,13 @@ def main():
 
 
 def cell(program):
-    """The launches of a program, those that the card chooses, and its memory."""
+    """The launches of a program, how they are started, their least time, and its memory."""
     exchanges = f", {len(program.exchanges)} exchange" if program.exchanges else ""
     choice = f" ({program.chosen} chosen)" if program.chosen else ""
     looped = f", {program.inside} more a round" if program.inside else ""
-    return f"{program.launches_in_words}{choice}{looped}{exchanges}; {program.memory_in_words}"
+    starts = f", {program.starts_in_words}" if program.starts_in_words else ""
+    counts = f"{program.launches_in_words}{choice}{starts}{looped}{exchanges}"
+    return f"{counts}; {program.least}; {program.memory_in_words}"
 
 
 if __name__ == "__main__":

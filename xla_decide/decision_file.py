@@ -33,6 +33,10 @@ class CompiledFor:
     Attributes:
         gpu: Its name.
         launches: The fewest and the most launches of a call, by what the card chooses.
+        starts: The fewest and the most times that something is started: what is recorded is
+            started at once.
+        at_least: Seconds that the launches take at least which were counted; 0 for no bound.
+        uncounted: How many launches were not counted.
         memory: The least and the most bytes that it needs, by the same.
         of_memory: The bytes that the card has.
         compiler: The compiler, with its version.
@@ -40,6 +44,9 @@ class CompiledFor:
 
     gpu: str
     launches: tuple[int, int]
+    starts: tuple[int, int]
+    at_least: float
+    uncounted: int
     memory: tuple[int, int]
     of_memory: int
     compiler: str
@@ -109,6 +116,9 @@ def in_json(
         CompiledFor(
             gpu=program.target.name,
             launches=program.launch_range,
+            starts=program.start_range,
+            at_least=program.least.seconds,
+            uncounted=program.least.uncounted,
             memory=program.memory_range,
             of_memory=program.target.memory,
             compiler=program.compiler,

@@ -14,11 +14,16 @@ STEP = re.compile(
 )
 NAMES = re.compile(r'profile_annotation: "([^"]+)"\s+thunk_id: (\d+)')
 SETTING = re.compile(r'"(epilogue|activation_mode)":"(\w+)"')
+SUMMED = re.compile(r'"lhs_contracting_dimensions":\[([^]]*)\]')  # of a product by a library
 CHOOSE = "__cublas$", "__cudnn$", "__cub$"  # libraries that hold several ways
+MULTIPLY = "__cublas$", "__cudnn$conv"  # those that read each array and write the result
 EXCHANGE = re.compile(r"all-reduce|all-gather|all-to-all|reduce-scatter|collective-\w+")
 
+HIGHEST = 2  # of `PrecisionConfig` (xla/xla_data.proto): float32 as it is, no TF32
 HOLD = {"kWhile", "kConditional"}
 """Steps that only hold others: a loop, whose rounds nobody counts, and one of several branches."""
+ASYNC = {"kAsyncStart", "kAsyncDone"}
+"""Steps that begin and await what stands inside of them, on a stream of its own."""
 COPY = {"kCopy": "copy", "kMemzero": "fill", "kMemset32BitValue": "fill"}
 """Steps that need no kernel."""
 NOT_COUNTED = frozenset(
@@ -35,8 +40,8 @@ class Launch(Kernel):
 
     A call of a library may start several kernels.
 
-    Bytes are those of element-wise work, reductions and copies, each array read and written once;
-    None for what a library does, for parts of arrays, and for what the card chooses.
+    Bytes are those of each array read and written once, which is the least; None for parts of
+    arrays, for sorts, and for what libraries do that are not products or convolutions.
 
     Attributes:
         name: Its name in the optimized HLO.
@@ -48,6 +53,10 @@ class Launch(Kernel):
             branch it is part of; or "".
         chosen: Whether the card chooses how it is done: a product, a convolution or a sort.
         exchanged: Bytes that each of several devices gives to the others.
+        flops: Multiplications and additions of its matrix product; None where it is none. (A
+            convolution has none either: there are ways to compute it with fewer than it says.)
+        dtype: XLA's name of the type of that product's numbers, such as "bf16"; "tf32" for float32
+            where the shorter type may be used.
     """
 
     kind: str
@@ -56,6 +65,8 @@ class Launch(Kernel):
     inside: str = ""
     chosen: bool = False
     exchanged: int = 0
+    flops: int | None = None
+    dtype: str = ""
 
 
 def launches_in(folder: Path) -> tuple[Launch, ...]:
@@ -75,6 +86,8 @@ def launches_in(folder: Path) -> tuple[Launch, ...]:
         depth, number, kind, shown, blocks, threads = step.groups()
         holders = [(at, holder) for at, holder in holders if at < len(depth)]
         name = str(names.get(int(number), shown))
+        if kind in ASYNC:
+            continue
         if kind in HOLD:
             holders.append((len(depth), name))
             continue
@@ -82,6 +95,19 @@ def launches_in(folder: Path) -> tuple[Launch, ...]:
         place = holders[-1][1] if holders else ""
         launches.append(_launch(name, kind, known.get(name), computations, (*sizes, place)))
     return tuple(launches)
+
+
+def starts_in(folder: Path) -> int:
+    """How many times the processor starts something, outside loops and branches.
+
+    XLA records launches that follow each other (CUDA graphs, which it calls command buffers), and
+    starts all of them at once.
+    """
+    recorded = list(folder.glob("*thunk_sequence_after_thunk_passes.txt"))  # where a pass did so
+    (sequence,) = recorded or folder.glob("*thunk_sequence.txt")
+    steps = map(STEP.match, sequence.read_text("utf-8").splitlines())
+    outermost = (step[3] for step in steps if step and not step[1])
+    return sum(kind not in HOLD and kind != "kAsyncDone" for kind in outermost)
 
 
 def _launch(name, kind, found, computations, rest):
@@ -93,16 +119,48 @@ def _launch(name, kind, found, computations, rest):
         return Launch(name, (COPY[kind],), moved, moved, kind, *rest)
     settings = instruction.backend_config.decode("utf-8", "replace")
     operations = _operations(instruction, computations, settings)
-    exchange = EXCHANGE.match(instruction.opcode)
+    shapes = {one.id: one.shape for one in computation.instructions}
+    operands = [shapes[number] for number in dict.fromkeys(instruction.operand_ids)]
+    if EXCHANGE.match(instruction.opcode):
+        given = sum(map(bytes_of_shape, operands))
+        return Launch(name, operations, None, None, kind, *rest, exchanged=given)
     library = instruction.custom_call_target
     chosen = "gemm" in settings or "sort" in operations or library.startswith(CHOOSE)
     read = written = None
-    if not (chosen or exchange or NOT_COUNTED & set(operations)):
-        shapes = {one.id: one.shape for one in computation.instructions}
-        read = sum(bytes_of_shape(shapes[x]) for x in dict.fromkeys(instruction.operand_ids))
-        written = bytes_of_shape(instruction.shape)
-    exchanged = bytes_of_shape(instruction.shape) if exchange else 0
-    return Launch(name, operations, read, written, kind, *rest, chosen, exchanged)
+    if library.startswith(MULTIPLY):  # which writes its result, and has room to work in
+        read, written = sum(map(bytes_of_shape, operands)), bytes_of_shape(_result(instruction))
+    elif not (library or NOT_COUNTED & set(operations)):
+        read, written = sum(map(bytes_of_shape, operands)), bytes_of_shape(instruction.shape)
+    product = _product_in(instruction, computation, computations, settings)
+    return Launch(name, operations, read, written, kind, *rest, chosen, 0, *product)
+
+
+def _result(instruction):
+    """The shape of what a library computes: the first of its results."""
+    return next(iter(instruction.shape.tuple_shapes), instruction.shape)
+
+
+def _product_in(instruction, computation, computations, settings):
+    """The arithmetic of a product, and the type of its numbers; None and "" where it is none."""
+    if instruction.opcode == "fusion":
+        (computation,) = (computations[number] for number in instruction.called_computation_ids)
+        dots = [one for one in computation.instructions if one.opcode == "dot"]
+    else:
+        is_product = instruction.opcode == "dot" or SUMMED.search(settings)
+        dots = [instruction] if is_product else []
+    if len(dots) != 1:
+        return None, ""
+    (dot,) = dots
+    left = next(one.shape for one in computation.instructions if one.id == dot.operand_ids[0])
+    if found := SUMMED.search(settings):
+        summed = [int(number) for number in re.findall(r"\d+", found[1])]
+    else:
+        summed = list(dot.dot_dimension_numbers.lhs_contracting_dimensions)
+    terms = math.prod(left.dimensions[place] for place in summed)
+    is_exact = "HIGHEST" in settings or HIGHEST in dot.precision_config.operand_precision
+    dtype = internals.element_type(left.element_type)
+    dtype = "tf32" if dtype == "f32" and not is_exact else dtype
+    return 2 * math.prod(_result(dot).dimensions) * terms, dtype
 
 
 def _operations(instruction, computations, settings):

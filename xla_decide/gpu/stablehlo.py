@@ -82,7 +82,7 @@ def _of_specs_alone(call):
         args, kwargs = tf.nest.pack_sequence_as(given, filled)
         return call.python(*args, **kwargs)
 
-    of_specs.__name__ = call.name
+    of_specs.__name__ = call.name.strip("<>")  # AutoGraph looks for the source of a "<lambda>"
     return Call(of_specs, specs)
 
 

@@ -22,7 +22,8 @@ from xla_helpers.look.programs import traced_in
 from xla_helpers.processes import ProcessError, run_in_process
 from xla_helpers.tables import Table, format_si, pluralize
 
-from .launches import Launch, launches_in
+from .bounds import Bound, bound_of, least_seconds
+from .launches import Launch, launches_in, starts_in
 from .stablehlo import Module, as_compiled, stablehlo_of
 from .targets import Target, target_named
 
@@ -34,6 +35,7 @@ VARYING = re.compile(r'(?<!custom_call )@[\w.]+|dense<("0x[0-9A-F]+"|\[[^>]*\d\.
 PRIVATE, CALLED = re.compile(r"func private @([\w.]+)"), re.compile(r"\bcall @([\w.]+)")
 LONGEST_TEXT = 20_000  # characters of a program that is recorded
 MOST_ROWS = 20
+CONTEXT = 1_000_000_000  # bytes that the driver's context and the libraries take, about
 
 MISSING = (
     "Programs for GPUs that are not there need JAX's compiler, which is not installed here. In a "
@@ -73,6 +75,10 @@ class TargetProgram(Table):
         with_libraries: The same if libraries do all products. The card chooses, one by one.
         memory: What it needs of the card, if Triton's kernels do all products.
         memory_with_libraries: The same if libraries do all products.
+        starts, starts_with_libraries: How many times the processor starts something in a call,
+            outside loops and branches: what XLA records is started at once.
+        one_by_one: The least time of the operations as they were traced, a kernel for each; None
+            for a program that several GPUs share.
         compiler: The compiler, with its version.
         traced: How many operations the graph has as it was traced.
         traced_bytes: What these read and write, one by one; None where a shape is unknown.
@@ -87,6 +93,9 @@ class TargetProgram(Table):
     with_libraries: tuple[Launch, ...]
     memory: Memory
     memory_with_libraries: Memory
+    starts: int
+    starts_with_libraries: int
+    one_by_one: Bound | None
     compiler: str
     traced: int
     traced_bytes: int | None
@@ -106,9 +115,39 @@ class TargetProgram(Table):
 
     @property
     def launches_in_words(self) -> str:
-        """These, such as "2" or "192 to 193"."""
-        fewest, most = self.launch_range
-        return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        """These, such as "2 launches" or "192 to 193 launches"."""
+        launches = pluralize(self.launch_range[1], "launch").partition(" ")[2]
+        return f"{_range(*self.launch_range)} {launches}"
+
+    @property
+    def start_range(self) -> tuple[int, int]:
+        """The fewest and the most starts of a call, by what the card chooses."""
+        starts = self.starts, self.starts_with_libraries
+        return min(starts), max(starts)
+
+    @property
+    def starts_in_words(self) -> str:
+        """How the launches are started, such as "in 1 to 50 starts"; "" where each is a start."""
+        if self.start_range == self.launch_range:
+            return ""
+        once = self.start_range == (1, 1)
+        return "started at once" if once else f"in {_range(*self.start_range)} starts"
+
+    @property
+    def least(self) -> Bound:
+        """The least time of the launches outside loops and branches, by what the card can do."""
+        every = (self.launches, self.with_libraries)
+        bounds = [bound_of((x for x in some if not x.inside), self.target) for some in every]
+        return min(bounds, key=lambda bound: bound.seconds)
+
+    @property
+    def least_in_words(self) -> str:
+        """This, with the time of one kernel an operation beside it."""
+        before = self.one_by_one
+        beside = f"; one kernel an operation: {before}" if before and before.seconds else ""
+        fits = self.memory_range[1] <= self.target.cache
+        cached = ": all arrays fit into the card's cache" if fits else ""
+        return f"{self.least}{cached}{beside}"
 
     @property
     def chosen(self) -> int:
@@ -134,8 +173,8 @@ class TargetProgram(Table):
 
     @property
     def fits(self) -> bool:
-        """Whether the card has that much memory, whatever it chooses."""
-        return self.memory_range[1] <= self.target.memory
+        """Whether the card has that much memory, whatever it chooses, and a gigabyte besides."""
+        return self.memory_range[1] + CONTEXT <= self.target.memory
 
     @property
     def bytes(self) -> int | None:
@@ -155,47 +194,57 @@ class TargetProgram(Table):
         return next((part for part in parts if part.startswith(f"{entry}(")), "")
 
     def _parts(self):
-        columns = ["launch", "operations", "reads", "writes", "blocks x threads", "chosen"]
-        rows = [_row(one) for one in self.launches[:MOST_ROWS]]
+        columns = ["launch", "operations", "reads", "writes", "at least", "blocks x threads"]
+        columns.append("chosen")
+        rows = [_row(one, self.target) for one in self.launches[:MOST_ROWS]]
         return self.title, columns, rows, *self._notes()
 
     @property
     def title(self) -> str:
         """The program in one line."""
-        noun = pluralize(self.launch_range[1], "launch").partition(" ")[2]
-        count = f"{self.launches_in_words} {noun} a call"
+        count = f"{self.launches_in_words} a call"
         if self.chosen:
             count += f" ({self.chosen:,} chosen on the card)"
+        if self.starts_in_words:
+            count += f", {self.starts_in_words}"
         if self.inside:
             count += f", {self.inside:,} more in rounds of loops or in branches"
         on = self.target.name if self.partitions == 1 else f"{self.partitions} x {self.target.name}"
         traced, has = pluralize(self.traced, "operation"), format_si(self.target.memory, "B")
         memory = f"{self.memory_in_words} of memory, of {has}"
-        may = "may" if self.memory_range[0] <= self.target.memory else "does"
+        may = "may" if self.memory_range[0] + CONTEXT <= self.target.memory else "does"
         memory += ": fits" if self.fits else f": {may} not fit"
-        return f"{on}: {traced} traced, {count}; {memory}. Compiled, not run."
+        return f"{on}: {traced} traced, {count}, {self.least}; {memory}. Compiled, not run."
 
     def _notes(self):
         found = f"Compiled by {self.compiler}, for {self.target.device}."
         yield f"{found} Recorded on {self.recorded}." if self.recorded else found
         if not self.fits:
-            least, most = (size / self.target.memory for size in self.memory_range)
+            room = self.target.memory - CONTEXT
+            least, most = (size / room for size in self.memory_range)
             where = " where libraries do the products" if least <= 1 else ""
-            yield f"It does not fit{where}: it needs {most:.2g} times that."
+            yield f"It does not fit{where}: it needs {most:.2g} times what the driver leaves."
+        yield f"Time: {self.least_in_words}. Bytes by bandwidth, or products by peak; no forecast."
         if self.chosen:
             yield "Chosen: the card tries several kernels when the program is made, and takes one."
         if len(self.launches) > MOST_ROWS:
             yield f"Left out here: {pluralize(len(self.launches) - MOST_ROWS, 'launch')}."
 
 
-def _row(one):
+def _range(fewest, most):
+    return f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+
+
+def _row(one, target):
     size = f"{one.blocks:,} x {one.threads:,}" if one.blocks and one.threads else ""
     counts = [
         "not counted" if count is None else bytes_shown(count)
         for count in (one.bytes_read, one.bytes_written)
     ]
+    seconds = least_seconds(one, target)
+    least = "not counted" if seconds is None else format_si(seconds, "s") if seconds else ""
     chosen = "on the card" if one.chosen else ""
-    return [one.name, " + ".join(one.operations), *counts, size, chosen]
+    return [one.name, " + ".join(one.operations), *counts, least, size, chosen]
 
 
 def compile_for(
@@ -250,8 +299,13 @@ def _compile(call, wanted, partitions, timeout):
     traced = traced_in(call.concrete().graph)
     counts = total_bytes(x for one in traced for x in (one.bytes_read, one.bytes_written))
     shared = {"compiler": compiler_in(packages), "traced": len(traced), "traced_bytes": counts}
+    shared["partitions"] = partitions
     found = [
-        TargetProgram(**parts, **shared, partitions=partitions)
+        TargetProgram(
+            **parts,
+            **shared,
+            one_by_one=bound_of(traced, parts["target"]) if partitions == 1 else None,
+        )
         for parts in _compiled(module, wanted, partitions, packages, timeout)
     ]
     if folder := os.environ.get("XLA_RECORD"):
@@ -330,6 +384,8 @@ def _parts_in(folder, target):
         "with_libraries": launches_in(libraries),
         "memory": memory,
         "memory_with_libraries": other,
+        "starts": starts_in(triton),
+        "starts_with_libraries": starts_in(libraries),
         "hlo": (triton / "module.txt").read_text("utf-8"),
         "ptx": "".join(path.read_text("utf-8") for path in sorted(triton.glob("*.ptx"))),
     }

@@ -1,6 +1,7 @@
 """GPUs for which XLA can compile although they are not there: what it must know of each."""
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,8 @@ DESCRIPTION = """gpu_device_info {{
   device_memory_size: {memory}
   l2_cache_size: {cache}
   clock_rate_ghz: {clock}
+  driver_version: "{cuda}"
+  runtime_version: "{cuda}"
   cuda_compute_capability {{ major: {major} minor: {minor} feature_extension: {features} }}
 }}
 platform_name: "CUDA"
@@ -38,6 +41,9 @@ device_description_str: "{device}"
 """
 """A `GpuTargetConfigProto` (xla/stream_executor/device_description.proto) as text. What stands here
 as a number is the same on all cards since Volta; the version is that of cuDNN."""
+
+CUDA = "12.9.0"
+"""Of the driver and of the libraries. XLA records calls of a library only if it knows them."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,8 @@ class Target:
         memory: Bytes.
         bandwidth: Bytes of that memory each second, at most.
         source: Where the numbers stand.
+        peaks: XLA's name of a type to multiplications and additions of matrix products each second,
+            at most, without sparsity; "tf32" is float32 by its shorter type.
         accelerated: Whether instructions that only this card has may be used (``sm_90a``).
         cache: Bytes of the cache that all multiprocessors share.
         clock: Gigahertz.
@@ -73,14 +81,23 @@ class Target:
     units: int
     shared: int
     shared_block: int
+    peaks: Mapping[str, float]
     accelerated: bool = False
+
+    def peak(self, dtype: str) -> float | None:
+        """The most operations of products of this type each second; None where it is not known."""
+        if dtype == "tf32":
+            return self.peaks.get("tf32", self.peaks.get("f32"))
+        return self.peaks.get(dtype)
 
     @property
     def description(self) -> str:
         """What XLA's compiler is given in place of the card: a protocol buffer, as text."""
         major, _, minor = self.capability.partition(".")
         features = "ACCELERATED_FEATURES" if self.accelerated else "NONE"
-        return DESCRIPTION.format(major=major, minor=minor, features=features, **vars(self))
+        return DESCRIPTION.format(
+            major=major, minor=minor, features=features, cuda=CUDA, **vars(self)
+        )
 
 
 @dataclass(frozen=True, repr=False)

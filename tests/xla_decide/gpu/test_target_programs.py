@@ -9,6 +9,7 @@ import pytest
 import xla_decide as xd
 import xla_helpers as xh
 from xla_decide.gpu import target_programs
+from xla_decide.gpu.bounds import least_seconds
 from xla_decide.gpu.launches import launches_in
 from xla_decide.gpu.target_programs import Memory
 
@@ -60,7 +61,7 @@ def test_an_activation_is_inside_a_convolution_unless_something_stands_between(t
         model = keras.Sequential([keras.layers.Input(PICTURES.shape[1:]), *layers])
         program = xd.compile_for(model, (PICTURES,))
         (call,) = (one for one in program.launches if "cudnn" in one.operations[0])
-        assert call.chosen and call.bytes_read is None and program.bytes is None
+        assert call.chosen and call.flops is None and call.bytes_read >= PICTURES.nbytes
         assert "tries several kernels" in str(program) and "on the card" in str(program)
         return call.operations[1:], len(program.launches)
 
@@ -162,12 +163,97 @@ def test_the_reader_s_cuda_and_flags_change_nothing(tf, monkeypatch, tmp_path):
     assert xd.compile_for(tf.exp, (tf.ones([4]),), {"name": None}).launch_range == (1, 1)
 
 
+@pytest.fixture
+def step(tf):
+    """A training step of eight layers, whose gradients are 33.6 MB."""
+    weights = [tf.Variable(tf.zeros([1024, 1024])) for _ in range(8)]
+
+    def step(x):
+        with tf.GradientTape() as tape:
+            y = x
+            for weight in weights:
+                y = tf.nn.relu(y @ weight)
+            loss = tf.reduce_mean(y**2)
+        for weight, gradient in zip(weights, tape.gradient(loss, weights), strict=True):
+            weight.assign_sub(0.1 * gradient)
+        return loss
+
+    return step
+
+
+@on_linux
+def test_the_least_time_is_bytes_by_bandwidth_or_products_by_their_peak(tf, line):
+    specs = [tf.TensorSpec([4096, 4096])] * 3
+    for program in xd.compile_for(line, specs, target=["T4", "A100", "H100"]):
+        first, second = program.launches
+        at_least = (first.bytes_read + first.bytes_written) / program.target.bandwidth
+        assert program.least.seconds == pytest.approx(at_least)
+        assert least_seconds(second, program.target) == 0  # what fits into the cache
+        assert program.least.uncounted == 0 and program.one_by_one.seconds > 2.3 * at_least
+        assert f"; one kernel an operation: {program.one_by_one}" in str(program)
+
+    square = tf.ones([2048, 2048])
+    for dtype, peak in (("float32", 494.7e12), ("bfloat16", 989.4e12), ("float64", 67e12)):
+        program = xd.compile_for(tf.matmul, [tf.cast(square, dtype)] * 2)
+        (product,) = (one for one in program.launches if one.flops)
+        assert product.flops == 2 * 2048**3
+        assert program.least.seconds == pytest.approx(product.flops / peak, rel=0.3)
+    (by_library,) = (x for x in xd.compile_for(tf.matmul, [square] * 2).with_libraries if x.flops)
+    assert by_library.flops == 2 * 2048**3 and by_library.dtype == "tf32"
+    old = xd.compile_for(tf.matmul, [square] * 2, target="T4")
+    assert old.least.seconds == pytest.approx(2 * 2048**3 / 8.1e12)
+    assert old.target.peak("bf16") is None
+
+
+@on_linux
+def test_float32_as_it_is_has_its_own_peak(tf):
+    tf.config.experimental.enable_tensor_float_32_execution(False)
+    try:
+        program = xd.compile_for(tf.matmul, [tf.ones([2048, 2048])] * 2)
+    finally:
+        tf.config.experimental.enable_tensor_float_32_execution(True)
+    (product,) = (one for one in program.launches if one.flops)
+    assert product.dtype == "f32" and program.target.peak("f32") == 67e12
+
+
+@on_linux
+def test_what_nobody_counts_has_no_least_time(tf):
+    large = tf.ones([1 << 24])
+    program = xd.compile_for(lambda x: tf.sort(x) + 1.0, (large,))
+    assert program.least.uncounted >= 1 and "not counted)" in program.title
+    small = xd.compile_for(lambda x: tf.tanh(x) + x, (tf.ones([1024]),))
+    assert small.least.seconds == 0
+    assert "no least time: all arrays fit into the card's cache" in str(small)
+
+
+@on_linux
+def test_launches_that_are_recorded_are_started_at_once(tf, step, line):
+    program = xd.compile_for(step, (tf.TensorSpec([4096, 1024]),))
+    assert min(program.launch_range) > 40
+    assert program.starts == program.starts_with_libraries == 1
+    assert "started at once" in program.title
+    assert xd.compile_for(line, ARRAYS).starts_in_words == ""  # two are too few
+
+
+@on_linux
+def test_an_exchange_that_is_begun_and_awaited_is_one(tf, step):
+    from tensorflow.python.compiler.xla.experimental import xla_sharding
+
+    def split_step(x):
+        return step(xla_sharding.split(x, 0, 8))
+
+    program = xd.compile_for(split_step, (tf.TensorSpec([4096, 1024]),), partitions=8)
+    assert len(program.exchanges) == 2  # as they are joined up to some 30 MB
+    assert sum(one.exchanged for one in program.exchanges) == 4 * (8 * 1024**2 + 1)
+    assert not any(one.kind.startswith("kAsync") for one in program.launches)
+
+
 @on_linux
 def test_a_program_that_is_too_large_is_compiled_and_said_to_be(tf):
     program = xd.compile_for(
         lambda x, y: x * y, (tf.ones([100_000, 1]), tf.ones([1, 100_000])), target="T4"
     )
-    assert not program.fits and "does not fit: it needs 2.5 times" in str(program)
+    assert not program.fits and "does not fit: it needs 2.7 times" in str(program)
     assert program.title.endswith("of 15.8 GB: does not fit. Compiled, not run.")
 
 
@@ -265,7 +351,8 @@ def test_where_the_compiler_is_missing_it_is_said_or_what_was_recorded_is_shown(
 def test_a_program_for_several_gpus_is_recorded_apart(tf, monkeypatch, tmp_path, line):
     def compiled(module, wanted, partitions, packages, timeout):
         memory = Memory(partitions, 0, 0, 0)
-        parts = {"launches": (), "with_libraries": (), "memory": memory}
+        parts = {"launches": (), "with_libraries": (), "memory": memory, "starts": 0}
+        parts["starts_with_libraries"] = 0
         return [parts | {"target": one, "memory_with_libraries": memory} for one in wanted]
 
     monkeypatch.setattr(target_programs, "_compiled", compiled)

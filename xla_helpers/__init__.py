@@ -9,4 +9,12 @@ that `import xla_helpers` costs nothing and starts neither TensorFlow nor matplo
 
 import lazy_loader
 
+
+def load_ipython_extension(shell):
+    """Called by `%load_ext xla_helpers`: makes the magic `%%xla` known."""
+    from .look.magic import register
+
+    register(shell)
+
+
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,6 +9,8 @@ from xla_helpers.tables import format_si
 from .launches import Launch
 from .targets import Target
 
+SHORTEST = 1e-9  # seconds: a thousandth of what it takes to start anything
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -40,7 +42,7 @@ def least_seconds(kernel: Kernel, target: Target) -> float | None:
         target: The card.
 
     Returns:
-        Seconds; None where bytes are not counted.
+        Seconds, 0 where nothing bounds it; None where its bytes are not counted.
     """
     moved = total_bytes((kernel.bytes_read, kernel.bytes_written))
     if moved is None:
@@ -48,7 +50,8 @@ def least_seconds(kernel: Kernel, target: Target) -> float | None:
     by_memory = moved / target.bandwidth if moved > target.cache else 0.0
     flops = kernel.flops if isinstance(kernel, Launch) else None
     peak = target.peak(kernel.dtype) if isinstance(kernel, Launch) else None
-    return max(by_memory, flops / peak if flops and peak else 0.0)
+    longest = max(by_memory, flops / peak if flops and peak else 0.0)
+    return longest if longest >= SHORTEST else 0.0
 
 
 def bound_of(kernels: Iterable[Kernel], target: Target) -> Bound:

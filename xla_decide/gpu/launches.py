@@ -2,11 +2,13 @@
 
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from xla_helpers import internals
 from xla_helpers.look.kernels import Kernel, bytes_of_shape
+from xla_helpers.look.lines import Line
 from xla_helpers.look.operations import NOT_KERNELS
 
 STEP = re.compile(
@@ -69,32 +71,50 @@ class Launch(Kernel):
     dtype: str = ""
 
 
-def launches_in(folder: Path) -> tuple[Launch, ...]:
-    """The launches of the program whose compiler wrote its files into this folder."""
+def launches_in(
+    folder: Path, lines_of: Callable[[Iterable[int]], tuple[Line, ...]] = lambda numbers: ()
+) -> tuple[Launch, ...]:
+    """The launches of the program whose compiler wrote its files into this folder.
+
+    Args:
+        folder: Where they are.
+        lines_of: Gives the reader's lines for numbers of lines of the program's text.
+    """
     module = internals.hlo_module_of((folder / "module.pb").read_bytes())
     computations = {one.id: one for one in module.computations}
     known = {x.name: (x, one) for one in module.computations for x in one.instructions}
+    launches = []
+    for name, kind, sizes, holder in _steps_in(folder):
+        found = known.get(name)
+        launch = _launch(name, kind, found, computations, (*sizes, holder))
+        numbers = lines_in(found[0], computations) if found else ()
+        launches.append(replace(launch, lines=lines_of(numbers)))
+    return tuple(launches)
+
+
+def _steps_in(folder):
+    """Name, kind, blocks and threads, and what holds it, of each step that starts something."""
     (metadata,) = folder.glob("*thunk_metadata.txt")
     names = {int(number): name for name, number in NAMES.findall(metadata.read_text("utf-8"))}
     (sequence,) = folder.glob("*thunk_sequence.txt")
-    launches: list[Launch] = []
     holders: list[tuple[int, str]] = []  # those that are open, with how far they are set in
-    for line in sequence.read_text("utf-8").splitlines():
-        step = STEP.match(line)
-        if step is None:
-            continue
+    for step in filter(None, map(STEP.match, sequence.read_text("utf-8").splitlines())):
         depth, number, kind, shown, blocks, threads = step.groups()
         holders = [(at, holder) for at, holder in holders if at < len(depth)]
         name = str(names.get(int(number), shown))
-        if kind in ASYNC:
-            continue
         if kind in HOLD:
             holders.append((len(depth), name))
-            continue
-        sizes = [_product(text) for text in (blocks, threads)]
-        place = holders[-1][1] if holders else ""
-        launches.append(_launch(name, kind, known.get(name), computations, (*sizes, place)))
-    return tuple(launches)
+        elif kind not in ASYNC:
+            sizes = [_product(text) for text in (blocks, threads)]
+            yield name, kind, sizes, holders[-1][1] if holders else ""
+
+
+def lines_in(instruction, computations) -> Iterable[int]:
+    """The lines of the program's text that became an instruction, or are fused in it."""
+    parts = [instruction]
+    for number in instruction.called_computation_ids if instruction.opcode == "fusion" else ():
+        parts += (x for x in computations[number].instructions if x.opcode not in NOT_KERNELS)
+    return [x.metadata.source_line for x in parts if x.metadata.source_file == "-"]
 
 
 def starts_in(folder: Path) -> int:

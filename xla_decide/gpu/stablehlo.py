@@ -19,6 +19,8 @@ DONATED = re.compile(r"parameter_number = (\d+)")
 COPY = re.compile(r"mhlo\.copy (%\w+) :")  # of an assignment: other XLAs do not know it
 # Bools in hexadecimal digits, of which one release writes a bit each and another one a byte.
 BOOLS = re.compile(r'dense<"0x([0-9A-Fa-f]+)">(?= : tensor<((?:\d+x)+)i1>)')
+NAMED = re.compile(r'(?m)^(#loc\d*) = loc\("([^"]*)"\)$')  # the name of an operation
+FUSED = re.compile(r"(?m)^(#loc\d*) = loc\(fused\[(#loc\d*), ")  # that, and a line of Python
 PLACES = re.compile(r"(?m)^#loc.*\n| loc\((?:[^()]|\([^()]*\))*\)")  # lines of Python, by machine
 
 
@@ -46,12 +48,14 @@ class Module:
         arguments: What it takes: those of the function, then the variables that it uses.
         results: What it gives: those of the function, then the variables that it assigns.
         donated: The indices of the arguments whose memory results may take over.
+        names: For each line of the text the name of the operation that it came from, or "".
     """
 
     text: str
     arguments: tuple[Array, ...]
     results: tuple[Array, ...]
     donated: tuple[int, ...]
+    names: tuple[str, ...] = ()
 
 
 def as_compiled(call: Call) -> Call:
@@ -107,6 +111,7 @@ def stablehlo_of(call: Call) -> Module:
         refused = [f"{one}: {one.fix}" for one in unsupported_in([], error, {})]
         why = "; ".join(refused) or headline(error).partition(": ")[2]
         raise ValueError(f"XLA does not take `{call.name}`: {why}") from error
+    names = _names_in(text)
     text = PLACES.sub("", COPY.sub(r"stablehlo.convert \1 :", text))
     text = BOOLS.sub(_spelled_out, text)
     found = MAIN.search(text)
@@ -115,7 +120,16 @@ def stablehlo_of(call: Call) -> Module:
     arguments = map(_array, re.split(r", (?=%arg\d)", found[1]) if found[1] else ())
     results = (_array(one[0]) for one in TENSOR.finditer(found[2]))
     donated = map(int, DONATED.findall(text))
-    return Module(text, tuple(arguments), tuple(results), tuple(donated))
+    return Module(text, tuple(arguments), tuple(results), tuple(donated), names)
+
+
+def _names_in(text):
+    """For each line of a program without its places, the name of its operation."""
+    named = dict(NAMED.findall(text))
+    named |= {place: named.get(first, "") for place, first in FUSED.findall(text)}
+    lines = (line for line in text.splitlines() if not line.startswith("#loc"))
+    found = (re.search(r" loc\((#loc\d*)\)$", line) for line in lines)
+    return tuple(named.get(one[1], "") if one else "" for one in found)
 
 
 def _spelled_out(found):

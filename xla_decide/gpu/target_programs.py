@@ -18,6 +18,8 @@ import msgspec
 from xla_helpers.calls import Call
 from xla_helpers.errors import check_number
 from xla_helpers.look.kernels import bytes_shown, total_bytes
+from xla_helpers.look.lines import Lines, lines_shown
+from xla_helpers.look.operations import operations_in
 from xla_helpers.look.programs import traced_in
 from xla_helpers.processes import ProcessError, run_in_process
 from xla_helpers.tables import Table, format_si, pluralize
@@ -196,7 +198,10 @@ class TargetProgram(Table):
     def _parts(self):
         columns = ["launch", "operations", "reads", "writes", "at least", "blocks x threads"]
         columns.append("chosen")
-        rows = [_row(one, self.target) for one in self.launches[:MOST_ROWS]]
+        has_lines = any(one.lines for one in self.launches)
+        columns += ["your lines"] * has_lines
+        shown = self.launches[:MOST_ROWS]
+        rows = [_row(x, self.target) + [lines_shown(x.lines)] * has_lines for x in shown]
         return self.title, columns, rows, *self._notes()
 
     @property
@@ -296,7 +301,9 @@ def _compile(call, wanted, partitions, timeout):
     packages = packages_folder()
     if packages is None:
         return [_read(path) for path in paths]
-    traced = traced_in(call.concrete().graph)
+    graph = call.concrete().graph
+    traced = traced_in(graph)
+    lines = Lines(operations_in(graph))
     counts = total_bytes(x for one in traced for x in (one.bytes_read, one.bytes_written))
     shared = {"compiler": compiler_in(packages), "traced": len(traced), "traced_bytes": counts}
     shared["partitions"] = partitions
@@ -306,7 +313,9 @@ def _compile(call, wanted, partitions, timeout):
             **shared,
             one_by_one=bound_of(traced, parts["target"]) if partitions == 1 else None,
         )
-        for parts in _compiled(module, wanted, partitions, packages, timeout)
+        for parts in _compiled(
+            module, wanted, lines, packages, partitions=partitions, timeout=timeout
+        )
     ]
     if folder := os.environ.get("XLA_RECORD"):
         for path, program in zip(paths, found, strict=True):
@@ -322,11 +331,14 @@ def packages_folder() -> Path | None:
     return next(fits, None)
 
 
-def _compiled(module, wanted, partitions, packages, timeout):
+def _compiled(module, wanted, lines, packages, **options):
+    def lines_of(numbers):
+        return lines.of(module.names[number - 1] for number in numbers)
+
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         folder = Path(place)
-        run_compiler(folder, module, wanted, packages, partitions=partitions, timeout=timeout)
-        return [_parts_in(folder / one.name, one) for one in wanted]
+        run_compiler(folder, module, wanted, packages, **options)
+        return [_parts_in(folder / one.name, one, lines_of) for one in wanted]
 
 
 def run_compiler(
@@ -343,7 +355,7 @@ def run_compiler(
         flags: More of ``XLA_FLAGS``.
         timeout: Seconds after which the compiler is stopped.
     """
-    job = {name: part for name, part in asdict(module).items() if name != "text"}
+    job = {name: part for name, part in asdict(module).items() if name not in ("text", "names")}
     job |= {"partitions": partitions, "targets": {x.name: x.description for x in wanted}}
     (folder / "job.json").write_text(json.dumps(job), encoding="utf-8")
     (folder / "program.mlir").write_text(module.text, encoding="utf-8")
@@ -370,7 +382,7 @@ def compiler_in(packages: Path) -> str:
     return f"XLA in JAX {jax}"
 
 
-def _parts_in(folder, target):
+def _parts_in(folder, target, lines_of):
     """What the compiler wrote about a target, as fields of a `TargetProgram`."""
     triton, libraries = folder / "triton", folder / "libraries"
     libraries = libraries if libraries.exists() else triton  # there is nothing to choose
@@ -380,8 +392,8 @@ def _parts_in(folder, target):
     )
     return {
         "target": target,
-        "launches": launches_in(triton),
-        "with_libraries": launches_in(libraries),
+        "launches": launches_in(triton, lines_of),
+        "with_libraries": launches_in(libraries, lines_of),
         "memory": memory,
         "memory_with_libraries": other,
         "starts": starts_in(triton),

@@ -3,10 +3,11 @@
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .. import internals
 from ..tables import format_si
+from .lines import Line
 
 
 @dataclass(frozen=True)
@@ -18,12 +19,14 @@ class Kernel:
         operations: The operations that it does.
         bytes_read, bytes_written: Of all arrays that it reads and writes each time it runs; None
             where some cannot be known, because a shape is unknown or it holds text.
+        lines: The reader's lines that it came from; () where they are not known.
     """
 
     name: str
     operations: tuple[str, ...]
     bytes_read: int | None
     bytes_written: int | None
+    lines: tuple[Line, ...] = field(default=(), kw_only=True)
 
 
 def total_bytes(counts: Iterable[int | None]) -> int | None:

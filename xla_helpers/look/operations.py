@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from .. import internals
 from ..errors import UNSUPPORTED
 from .layers import layer_at
+from .lines import line_of
 
 PACKAGE = Path(__file__).parents[1]
 KNOWN = tomllib.loads((PACKAGE / "data/operations.toml").read_text("utf-8"))
@@ -17,8 +18,6 @@ NOT_KERNELS, HOLDERS, DROPPED = (
     frozenset(KNOWN[kind].split()) for kind in ("not_kernels", "holders", "dropped")
 )
 GUARD = re.compile(r"(/Assert)*(/AssertGuard/Assert)?$")  # what TensorFlow adds to a check's name
-
-LIBRARY = re.compile(r"/lib(64)?/python3(\.\d+)?/")  # where Python and its packages are installed
 
 
 class Operation(NamedTuple):
@@ -94,7 +93,7 @@ def unsupported_in(operations, error, layers) -> tuple[UnsupportedOp, ...]:
         if keys or _has_no_kernel(kind):
             elements = "".join(named[key].lower() for key in keys)
             where = f"{kind} of {elements}" if elements else kind, layer_at(path[1:], layers) or ""
-            places.setdefault(where, UnsupportedOp(*where, _line_of(operation.op)))
+            places.setdefault(where, UnsupportedOp(*where, str(line_of(operation.op) or "")))
     known = {kind.partition(" ")[0] for kind, _ in places}
     nowhere = sorted({kind for kind, _ in named} - known)
     return tuple(map(_with_fix, [*map(UnsupportedOp, nowhere), *places.values()]))
@@ -105,20 +104,6 @@ def compiled_in(found: Iterable[Operation]) -> tuple[str, ...]:
     calls = [one.op for one in found if "_XlaMustCompile" in one.op.node_def.attr]
     names = (op.get_attr("f").name for op in calls if op.get_attr("_XlaMustCompile"))
     return tuple(dict.fromkeys(re.sub(r"^__inference_|_\d+$", "", name) for name in names))
-
-
-def _line_of(op):
-    """The reader's line; "" where a graph was loaded, which remembers none."""
-    # Who called a helper, of either package, made no operation.
-    helpers = tuple(f"{PACKAGE.parent / name}/" for name in ("xla_helpers", "xla_decide"))
-    for frame in reversed(op.traceback or ()):
-        if frame.filename.startswith(helpers):
-            break
-        if not LIBRARY.search(frame.filename):
-            file = Path(frame.filename)
-            named = f"{file.name}, " if file.is_file() else ""  # a cell of a notebook is no file
-            return f"{named}line {frame.lineno} in {frame.name}"
-    return ""
 
 
 def _with_fix(place):

@@ -1,13 +1,14 @@
 """What a function runs, as data: what was traced, the kernels that run, the bytes they move."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import internals
 from ..calls import Call
 from ..tables import Table, pluralize
 from .kernels import Kernel, bytes_of_shape, bytes_shown, total_bytes
+from .lines import Lines, lines_shown
 from .operations import HOLDERS, NOT_KERNELS, operations_in
 
 ITSELF = "inspect that function itself, whose kernels cannot be seen from outside"
@@ -44,10 +45,17 @@ class Program(Table):
                 " + ".join(k.operations),
                 bytes_shown(k.bytes_read),
                 bytes_shown(k.bytes_written),
+                *([lines_shown(k.lines)] if self.has_lines else []),
             ]
             for k in self.kernels
         ]
-        return title, ["kernel", "operations", "reads", "writes"], rows
+        columns = ["kernel", "operations", "reads", "writes"]
+        return title, columns + ["your lines"] * self.has_lines, rows
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the reader's line is known of any kernel."""
+        return any(kernel.lines for kernel in self.kernels)
 
 
 def inspect_program(fn: Callable, args=(), kwargs=None) -> Program:
@@ -64,6 +72,9 @@ def inspect_program(fn: Callable, args=(), kwargs=None) -> Program:
     variable in place is not counted. Operations that only rename or reshape are not kernels. To
     look, the function is called, and variables are restored as by `compare`; what XLA compiles is
     not called.
+
+    Of a graph and of what XLA compiles, the lines of your own code stand beside each kernel; those
+    of a gradient are the lines of its forward operations.
 
     Args:
         fn: A function, a `tf.function`, or what `tf.saved_model.load` returned.
@@ -131,7 +142,9 @@ def _of_graph(call):
     if any("_XlaMustCompile" in x.attr and x.attr["_XlaMustCompile"].b for x in definitions):
         raise TypeError(f"`fn` is a graph that holds a compiled function: {ITSELF}")
     operations = (op for op in _prepared(concrete, call) if op.type not in NOT_KERNELS)
-    return Program("graph", tuple(map(_prepared_kernel, operations)), traced_in(concrete.graph))
+    lines = Lines(operations_in(concrete.graph))
+    kernels = (replace(_prepared_kernel(op), lines=lines.of([op.name])) for op in operations)
+    return Program("graph", tuple(kernels), traced_in(concrete.graph))
 
 
 def _prepared(concrete, call):
@@ -165,8 +178,10 @@ def traced_in(graph) -> tuple[Kernel, ...]:
 def _of_xla(call):
     module = hlo_module(call.fn, call.args, call.kwargs)
     computations = {computation.id: computation for computation in module.computations}
-    kernels = _instructions(computations[module.entry_computation_id], computations)
-    return Program("XLA", tuple(kernels), traced_in(call.concrete().graph))
+    graph = call.concrete().graph
+    lines = Lines(operations_in(graph))
+    kernels = _instructions(computations[module.entry_computation_id], computations, lines)
+    return Program("XLA", tuple(kernels), traced_in(graph))
 
 
 def hlo_module(fn: Any, args=(), kwargs=None, *, optimized=True):
@@ -191,7 +206,7 @@ def hlo_module(fn: Any, args=(), kwargs=None, *, optimized=True):
     return internals.hlo_module_of(stages("hlo_serialized"))
 
 
-def _instructions(computation, computations):
+def _instructions(computation, computations, lines):
     """The kernels of a computation and, each once, of the computations that it calls."""
     shapes = {one.id: one.shape for one in computation.instructions}
     for one in computation.instructions:
@@ -199,7 +214,7 @@ def _instructions(computation, computations):
         operations, read_and_written = (one.opcode,), [None, None]
         if one.opcode in HOLDERS:
             for called in inner:
-                yield from _instructions(called, computations)
+                yield from _instructions(called, computations, lines)
         else:
             read = (shapes[number] for number in dict.fromkeys(one.operand_ids))
             read_and_written = [sum(map(bytes_of_shape, read)), bytes_of_shape(one.shape)]
@@ -209,4 +224,14 @@ def _instructions(computation, computations):
             fused = (each.opcode for each in inner[0].instructions)
             operations = tuple(opcode for opcode in fused if opcode not in NOT_KERNELS)
         if one.opcode not in NOT_KERNELS | {"call"}:
-            yield Kernel(one.name, operations, *read_and_written)
+            own = lines.of(names_in(one, computations))
+            yield Kernel(one.name, operations, *read_and_written, lines=own)
+
+
+def names_in(instruction: Any, computations: Mapping[int, Any]) -> list[str]:
+    """The names of the operations that became an instruction of XLA, or are fused in it."""
+    parts = [instruction]
+    if instruction.opcode == "fusion":
+        (inner,) = (computations[number] for number in instruction.called_computation_ids)
+        parts = [one for one in inner.instructions if one.opcode not in NOT_KERNELS]
+    return [part.metadata.op_name for part in parts if part.metadata.op_name]

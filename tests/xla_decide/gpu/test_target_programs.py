@@ -349,7 +349,7 @@ def test_where_the_compiler_is_missing_it_is_said_or_what_was_recorded_is_shown(
 
 
 def test_a_program_for_several_gpus_is_recorded_apart(tf, monkeypatch, tmp_path, line):
-    def compiled(module, wanted, partitions, packages, timeout):
+    def compiled(module, wanted, lines, packages, partitions, timeout):
         memory = Memory(partitions, 0, 0, 0)
         parts = {"launches": (), "with_libraries": (), "memory": memory, "starts": 0}
         parts["starts_with_libraries"] = 0
@@ -378,6 +378,24 @@ def test_an_array_that_a_launch_takes_twice_is_read_once(tf, jit, tmp_path):
     (tmp_path / "thunk_sequence.txt").write_text("001: kKernel [] grid: [1] threads: [256]")
     (launch,) = launches_in(tmp_path)
     assert (launch.bytes_read, launch.bytes_written) == (4 * 256, 4 * 256)
+
+
+@on_linux
+def test_each_launch_names_the_reader_s_lines(tf):
+    """Those of a gradient are the lines of its forward operations."""
+
+    def step(x, w):
+        with tf.GradientTape() as tape:
+            tape.watch(w)
+            h = tf.tanh(x @ w)
+            loss = tf.reduce_mean(h**2)
+        return tape.gradient(loss, w)
+
+    first = step.__code__.co_firstlineno
+    program = xd.compile_for(step, (tf.ones([4, 8]), tf.ones([8, 8])))
+    numbers = [{line.number - first for line in one.lines} for one in program.launches]
+    assert numbers == [{3}, {3, 4}, {3}]
+    assert "test_target_programs.py" in str(program) and "your lines" in str(program)
 
 
 @on_linux

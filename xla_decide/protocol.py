@@ -8,5 +8,5 @@ COMPILE = "the compiler for GPUs"
 STARTING, DRAWING, RACING = "the start", "the next example", "the race"
 EXPLAINING, END = "the reason", "the end"
 
-CALL_SECONDS = 60  # a process ends where a call takes longer to trace, compile and run
-PROCESS_SECONDS = 600.0  # and it is stopped where it takes longer in all
+CALL_SECONDS = 180  # a process ends where a call takes longer to trace, compile and run
+PROCESS_SECONDS = 900.0  # and it is stopped where it takes longer in all

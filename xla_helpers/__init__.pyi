@@ -17,6 +17,7 @@ from .look.checking import check
 from .look.compilations import CompilationLog
 from .logs import watch_compilations
 from .look.layers import layers_of
+from .look.libraries import onednn_calls
 from .look.profiles import profile
 from .look.programs import hlo_module, inspect_program
 
@@ -56,6 +57,7 @@ __all__ = [
     "layers_of",
     "max_difference",
     "measure",
+    "onednn_calls",
     "page_size",
     "picture",
     "plot_graph",

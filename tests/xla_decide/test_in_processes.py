@@ -256,8 +256,8 @@ def finds(found):
 
 ENDS = [
     ({"signal": "SIGSEGV"}, "SIGSEGV"),
-    ({"timed_out": True}, "longer than 600 s in all"),
-    ({"stderr": "Timeout (0:01:00)!"}, "longer than 60 s"),
+    ({"timed_out": True}, "longer than 900 s in all"),
+    ({"stderr": "Timeout (0:03:00)!"}, "longer than 180 s"),
     ({"stderr": ""}, "It ended"),
     ({}, "exit code 0"),
     ({"stderr": "Timeout (s) was set to 30", "signal": "SIGABRT"}, "SIGABRT"),

@@ -49,6 +49,7 @@ class Launch(Kernel):
         name: Its name in the optimized HLO.
         operations: What it does; of a library, what is called and what that does besides.
         bytes_read, bytes_written: Of all arrays that it reads and writes each time it starts.
+        lines: The reader's lines that it came from; () where they are not known.
         kind: XLA's word for what starts it, such as "kCustomKernel" or "kConvolution".
         blocks, threads: How many blocks, and threads in each; None for libraries and copies.
         inside: The name of the loop in each of whose rounds it starts, or of the conditional whose

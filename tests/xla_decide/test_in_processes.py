@@ -71,9 +71,13 @@ def test_a_crash_under_xla_refuses_it_and_says_which(tmp_path, capsys, monkeypat
     assert "process 1 of 6: 1 s, the start" in capsys.readouterr().out
 
 
-def test_clusters_in_the_graph_are_no_baseline(tmp_path, monkeypatch):
+@pytest.mark.parametrize("longest", [1.0, 0.0])
+def test_clusters_in_the_graph_are_no_baseline(tmp_path, monkeypatch, longest):
+    """Those of a call that takes too long to be recorded are known by the log."""
     monkeypatch.setenv("TF_XLA_FLAGS", "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit")
-    text = """
+    text = f"""
+    from xla_decide import calling
+    calling.RECORDED_SECONDS = {longest}
     def f(x):
         return tf.reduce_sum(tf.tanh(x) * tf.sin(x) + x * x)
 

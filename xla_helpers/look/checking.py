@@ -87,7 +87,8 @@ class Check(Table):
     @property
     def compiled_by(self) -> str:
         """What made XLA run in the graph; "" where it did not."""
-        if not ("graph" in self.outcomes and self["graph"].evidence.programs):
+        graph = self.outcomes.get("graph", FirstCall())
+        if not (graph.evidence.programs or graph.compilations):
             return ""
         inside = "an operation inside, or clusters (TF_XLA_FLAGS or `tf.config.optimizer.set_jit`)"
         return abbreviate(self.compiled) or inside

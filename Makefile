@@ -14,7 +14,7 @@ export XLA_RESULTS ?= $(CURDIR)/build/results
 FIRST := 01_fuse_a_computation.ipynb
 CONVERT := $(BIN)/python -m nbconvert --log-level=WARN --TemplateExporter.extra_template_basedirs=tools
 
-.PHONY: help set-up lab learn test run worker refresh decide targets report site workshop bench lint lock address
+.PHONY: help set-up lab learn test run worker refresh decide targets releases report site workshop bench lint lock address
 .SILENT:
 
 help: ## list these commands
@@ -59,6 +59,10 @@ decide: set-up ## does XLA pay for a model? (MODEL=my_model.py:make PARAMS="--ca
 # A minute and a half: each program is compiled twice for each card.
 targets: set-up ## compile for GPUs that are not there, for the table of docs/gpu.md
 	$(BIN)/python tools/targets.py
+
+# Some minutes and three gigabytes: each release has an environment of its own in build/releases.
+releases: set-up ## when did it get slow? Small programs under several releases of XLA
+	$(BIN)/python tools/releases.py
 
 report: set-up ## one page: this machine beside others (RESULTS="here there")
 	$(BIN)/python tools/run.py report

@@ -1,6 +1,6 @@
 """The least time that a launch takes on a card: what it moves and what it multiplies, divided."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from xla_helpers.look.kernels import Kernel, total_bytes
@@ -10,6 +10,7 @@ from .launches import Launch
 from .targets import Target
 
 SHORTEST = 1e-6  # seconds, of a launch: to start it takes longer
+PRODUCTS = frozenset("MatMul BatchMatMul BatchMatMulV2 BatchMatMulV3 Einsum".split())
 
 
 @dataclass(frozen=True)
@@ -59,3 +60,22 @@ def bound_of(kernels: Iterable[Kernel], target: Target) -> Bound:
     found = [least_seconds(kernel, target) for kernel in kernels]
     known = [seconds for seconds in found if seconds is not None]
     return Bound(sum(known), len(found) - len(known))
+
+
+def one_by_one(
+    traced: Sequence[Kernel], *, target: Target, with_libraries: Iterable[Launch], **_: object
+) -> Bound:
+    """The least time of a graph's operations, a kernel for each.
+
+    All of them move their bytes; and the products multiply, while the others move theirs.
+
+    Args:
+        traced: The operations.
+        target: The card.
+        with_libraries: The launches where libraries do all products, none of which is done twice.
+    """
+    by_memory = bound_of(traced, target)
+    others = bound_of((one for one in traced if one.operations[0] not in PRODUCTS), target)
+    products = bound_of((one for one in with_libraries if one.flops), target)
+    seconds = max(by_memory.seconds, others.seconds + products.seconds)
+    return Bound(seconds, by_memory.uncounted)

@@ -24,7 +24,7 @@ from xla_helpers.look.programs import traced_in
 from xla_helpers.processes import ProcessError, run_in_process
 from xla_helpers.tables import Table, format_si, pluralize
 
-from .bounds import Bound, bound_of, least_seconds
+from .bounds import Bound, bound_of, least_seconds, one_by_one
 from .launches import Launch, launches_in, starts_in
 from .stablehlo import Module, as_compiled, stablehlo_of
 from .targets import Target, target_named
@@ -148,7 +148,7 @@ class TargetProgram(Table):
         before = self.one_by_one
         beside = f"; one kernel an operation: {before}" if before and before.seconds else ""
         fits = self.memory_range[1] <= self.target.cache
-        cached = ": all arrays fit into the card's cache" if fits else ""
+        cached = "; all arrays fit into the card's cache" if fits else ""
         return f"{self.least}{cached}{beside}"
 
     @property
@@ -229,7 +229,8 @@ class TargetProgram(Table):
             least, most = (size / room for size in self.memory_range)
             where = " where libraries do the products" if least <= 1 else ""
             yield f"It does not fit{where}: it needs {most:.2g} times what the driver leaves."
-        yield f"Time: {self.least_in_words}. Bytes by bandwidth, or products by peak; no forecast."
+        least = self.least_in_words
+        yield f"{least[0].upper()}{least[1:]}. By bandwidth and peak: a bound, and no forecast."
         if self.chosen:
             yield "Chosen: the card tries several kernels when the program is made, and takes one."
         if len(self.launches) > MOST_ROWS:
@@ -311,7 +312,7 @@ def _compile(call, wanted, partitions, timeout):
         TargetProgram(
             **parts,
             **shared,
-            one_by_one=bound_of(traced, parts["target"]) if partitions == 1 else None,
+            one_by_one=one_by_one(traced, **parts) if partitions == 1 else None,
         )
         for parts in _compiled(
             module, wanted, lines, packages, partitions=partitions, timeout=timeout

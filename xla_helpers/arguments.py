@@ -117,13 +117,6 @@ def attributes_restored(owner: Any) -> Iterator[None]:
 # Moved by their last bit
 
 
-def have_floating(given: Any) -> bool:
-    """Whether any of the arguments holds floating numbers."""
-    import tensorflow as tf
-
-    return any(map(_is_floating, tf.nest.flatten(given, True)))
-
-
 def perturbed(given: Any, seed: int) -> Any:
     """The same arguments with each floating number moved up or down by its last bit."""
     import tensorflow as tf

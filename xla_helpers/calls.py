@@ -151,11 +151,6 @@ class Call:
         """The same call with tensors in place of NumPy arrays."""
         return Call(self.fn, *arguments.as_tensors((self.args, self.kwargs)))
 
-    @property
-    def takes_floating(self) -> bool:
-        """Whether any of the arguments holds floating numbers."""
-        return arguments.have_floating((self.args, self.kwargs))
-
     def perturbed(self, seed: int) -> "Call":
         """The same call with each floating number moved up or down by its last bit."""
         return Call(self.fn, *arguments.perturbed((self.args, self.kwargs), seed))

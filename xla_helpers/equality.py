@@ -27,7 +27,7 @@ from .modes import functions_run_eagerly
 from .outcomes import VARIABLES, FirstCall, differences_between, random_ops_in
 from .tables import abbreviate
 
-PERTURBATIONS = 3  # runs with arguments that are moved by their last bit
+PERTURBATIONS = 3  # runs with arguments and variables that are moved by their last bit
 EXPLAINED = 10  # times what rounding alone moves: a larger difference is an error
 SMALL = 1e-3  # of the largest number: a result below it, which rounding moves, is nearly zero
 NEGLIGIBLE = 1e-2  # of the median change of all variables: the same of a change
@@ -38,10 +38,11 @@ def judge(first_calls: FirstCalls, equal: Callable[[Any, Any], bool] | None = No
     """Compare each outcome with the first, and say why that may be inconclusive.
 
     Where one differs, the graph, or the first where there is none, is called again with arguments
-    that are moved by their last bit. An array that differs by at most `EXPLAINED` times what this
-    moves is left out, unless it differs in shape, type, integers, text or NaN, or is so small that
-    it is equal. A variable whose change is within the rounding of its values is left out, too. What
-    draws random numbers, or differs from itself, is not called again: nobody could tell.
+    and variables that are moved by their last bit. An array that differs by at most `EXPLAINED`
+    times what this moves is left out, unless it differs in shape, type, integers, text or NaN, or
+    is so small that it is equal. A variable whose change is within the rounding of its values is
+    left out, too. What draws random numbers, or differs from itself, is not called again: nobody
+    could tell.
 
     Args:
         first_calls: The calls.
@@ -109,9 +110,9 @@ def _erratic(first_calls):
 
 
 def _largest_perturbations(first_calls, differences):
-    """Place to how far it moves where only the last bits of the arguments do; {} where all agree.
+    """Place to how far it moves where only the last bits do, of arguments and of variables.
 
-    Where no argument has floating numbers, as words have none, those of the variables do.
+    {} where all agree. A generator's step, say, depends on no argument, and on all weights.
     """
     sizes = [array.size for arrays in differences.values() for array in arrays]
     differs = any(first_calls.tolerance < size < math.inf for size in sizes)
@@ -135,10 +136,9 @@ def _largest_perturbations(first_calls, differences):
 
 
 def _perturbed(first_calls, call, seed):
-    """What a call does with arguments, or else variables, that are moved by their last bit."""
-    if not call.takes_floating:
-        draws = np.random.default_rng(seed)
-        first_calls.snapshot.perturb(lambda value: perturb(value, draws))
+    """What a call does with arguments and variables that are moved by their last bit."""
+    draws = np.random.default_rng(seed)
+    first_calls.snapshot.perturb(lambda value: perturb(value, draws))
     returned = as_arrays(call.perturbed(seed)())
     return FirstCall(result=returned, variables=first_calls.snapshot.changed())
 

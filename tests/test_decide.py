@@ -56,7 +56,7 @@ UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
         (decision(FAST, **UNSURE), "Yes", "if you trust its results, which were not compared"),
         (decision(SLOW, processes=1), "No: keep the graph", "times as slow in one process"),
         (decision(cost(1e-3, per_new=9.0, new=9)), "No: keep the graph", "2 ms → 1 ms"),
-        (decision(cost(1.9e-3), processes=1), "Not decided", "1.05 times was asked for"),
+        (decision(cost(1.9e-3), processes=1), "Not decided", "less than 1.05 times is no gain"),
         (decision(None), "No: keep the graph", "XLA is refused: AsString"),
         (decision(None, inconclusive="the graph runs XLA"), "No verdict", "The graph runs XLA"),
         (

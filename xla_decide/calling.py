@@ -143,7 +143,9 @@ class _Calls:
         self.built = ""
 
     def add(self, example: Example):
-        if example.shape in self.compared or len(self.compared) == COMPARED:
+        # What XLA has refused once may end the process when it is asked again.
+        refused = not _returned("XLA", self.counts, self.compared)
+        if example.shape in self.compared or len(self.compared) == COMPARED or refused:
             self._call(example)
         else:
             self._compare(example)
@@ -158,7 +160,7 @@ class _Calls:
         options |= {"longest_recorded": RECORDED_SECONDS}
         found = call_each(calls, subject.plan.tolerance, **options)
         if (error := found.outcomes["graph"].error) is not None:
-            raise _graph_fails(shape, error) from error
+            raise _graph_fails(shape, error, args) from error
         self.compared[shape] = Compared(args, found, check_of(found))
         self.others_failed = _others_failed(found) | self.others_failed
         for label, counts in self.counts.items():
@@ -177,7 +179,7 @@ class _Calls:
                     seconds, _ = timed(calls[label])
                 except Exception as error:  # whatever a reader's function raises
                     if label == "graph":
-                        raise _graph_fails(example.shape, error) from error
+                        raise _graph_fails(example.shape, error, example.args) from error
                     counts.failure = f"fails with an example call: {headline(error)}"
             counts.add(example.shape, seconds, len(compiled), calls[label])
 
@@ -201,6 +203,8 @@ def _others_failed(first_calls):
     return failed
 
 
-def _graph_fails(shape, error):
-    keep = f" {KEEP}" if "variables which have been deleted" in str(error) else ""
-    return ValueError(f"the graph fails with {shape}: {headline(error)}{keep}")
+def _graph_fails(shape, error, args):
+    hint = f" {KEEP}" if "variables which have been deleted" in str(error) else ""
+    if isinstance(error, TypeError) and len(args) == 1 and isinstance(args[0], Mapping):
+        hint = " (a dict is one argument; for names give lambda x: model(**x))"
+    return ValueError(f"the graph fails with {shape}: {headline(error)}{hint}")

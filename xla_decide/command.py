@@ -87,7 +87,11 @@ def _parser():
     """The options, with their help."""
     shown = argparse.RawDescriptionHelpFormatter
     top = argparse.ArgumentParser(
-        "xla-decide", None, __doc__, f"{_forms()}\n\n{KERAS_2}\n\n{CODES}", formatter_class=shown
+        "xla-decide",
+        "xla-decide MODEL [options]  (--help lists them)",
+        __doc__,
+        f"{_forms()}\n\n{KERAS_2}\n\n{CODES}",
+        formatter_class=shown,
     )
     top.add_argument(
         "model", metavar="MODEL", help="FILE:FUNCTION, which returns a model and example calls; or "

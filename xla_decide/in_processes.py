@@ -130,7 +130,9 @@ def parts_of(model: str) -> tuple[Path, str]:
     if not colon and Path(name).is_file():
         raise ValueError(f"no function for {model!r}: name one, such as {model}:make")
     if not Path(file).is_file():
-        raise ValueError(f"no file for {model!r}: write my_model.py:make")
+        is_saved_one = not colon and Path(name).suffix in ("", ".keras")
+        hint = "" if is_saved_one else ": write my_model.py:make"
+        raise ValueError(f"no file for {model!r}{hint}")
     return Path(file).resolve(), name
 
 

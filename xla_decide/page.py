@@ -157,7 +157,7 @@ def tiles(decision: Decision) -> list[tuple[str, str, str]]:
     )
     processes, needed = len(decision.findings), decision.break_even_calls(label)
     where = "in one process" if processes == 1 else f"over {processes} processes"
-    asked = f"{where}, first calls included; {decision.min_speedup} times was asked for"
+    asked = f"{where}, first calls included; less than {decision.min_speedup} times is no gain"
     repaid = "never repaid" if math.isinf(needed) else f"repaid after {needed:,.0f} calls"
     differ = "differ" if decision.objections[label].startswith("differs") else "not judged"
     compared = "agree" if label in gains else differ

@@ -97,7 +97,8 @@ def _drawn(spec, rows, below, draws: np.random.Generator) -> Any:
         return draws.random(shape) < 0.5
     if dtype.kind in "iu":
         if below is None:
-            raise ValueError(f"{spec.name} takes whole numbers: say below which, or {WRITE}")
+            limit = "say below which (--below 1000)"
+            raise ValueError(f"{spec.name} takes whole numbers: {limit}, or {WRITE}")
         return draws.integers(0, below, shape).astype(dtype)
     if dtype.kind not in "fcV":
         raise ValueError(f"{spec.name} takes text: {WRITE}")

@@ -157,7 +157,7 @@ def first_of(batches: Iterable) -> Any:
 def _each(batches, between) -> Iterator:
     if isinstance(batches, (str, Mapping)) or hasattr(batches, "shape"):
         kind = type(batches).__name__
-        raise TypeError(f"`batches` must be a list of example calls, not {kind}")
+        raise TypeError(f"the example calls must be a list, not {kind}")
     if hasattr(batches, "__getitem__") and not hasattr(batches, "__iter__"):  # of Keras
         batches = map(batches.__getitem__, range(len(batches)))
     between()

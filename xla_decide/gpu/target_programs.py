@@ -132,8 +132,8 @@ class TargetProgram(Table):
         """How the launches are started, such as "in 1 to 50 starts"; "" where each is a start."""
         if self.start_range == self.launch_range:
             return ""
-        once = self.start_range == (1, 1)
-        return "started at once" if once else f"in {_range(*self.start_range)} starts"
+        starts = pluralize(self.start_range[1], "start").partition(" ")[2]
+        return f"in {_range(*self.start_range)} {starts}"
 
     @property
     def least(self) -> Bound:

@@ -1,7 +1,7 @@
 """When did it get slow? Five small programs under several releases of XLA, each by itself.
 
 Each release gets an environment of its own in build/releases. What was measured is written to
-results/releases.json, with the machine and the day, and the table of docs/versions.md is made anew.
+docs/releases.json, with the machine and the day, and the table of docs/versions.md is made anew.
 """
 
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 import xla_helpers as xh
 
 ROOT = Path(__file__).resolve().parents[1]
-FOUND, PAGE = ROOT / "results/releases.json", ROOT / "docs/versions.md"
+FOUND, PAGE = ROOT / "docs/releases.json", ROOT / "docs/versions.md"
 ENVIRONMENTS, PROGRAMS = ROOT / "build/releases", ROOT / "tools/release_programs.py"
 OPENS, ENDS = "<!-- Made by `make releases`: do not edit. -->", "<!-- Until here. -->"
 NEWEST_NUMPY = {"0.4.31": "numpy<2.1", "0.4.38": "numpy<2.3"}
@@ -77,7 +77,8 @@ def main():
         print(framework, version, flags and "with the older runtime", flush=True)
         result = measured(framework, version, flags)
         found.append({"of": framework, "version": version, "flags": flags, "programs": result})
-    about = {"day": f"{date.today()}", "machine": xh.describe_machine(), "releases": found}
+    machine, *_ = xh.describe_machine().split(" · malloc")  # each release has its own versions
+    about = {"day": f"{date.today()}", "machine": machine, "releases": found}
     FOUND.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
     before, rest = PAGE.read_text(encoding="utf-8").split(OPENS)
     after = rest.split(ENDS, 1)[1]

@@ -155,6 +155,18 @@ class Call:
         """The same call with each floating number moved up or down by its last bit."""
         return Call(self.fn, *arguments.perturbed((self.args, self.kwargs), seed))
 
+    def refuse_text(self) -> None:
+        """Raise what XLA says of text among the inputs of a compiled function, without a call.
+
+        The call itself would end the process where XLA has compiled anything before (seen in
+        TensorFlow 2.21).
+        """
+        import tensorflow as tf
+
+        if any(one.dtype == tf.string for one in self.concrete().inputs):
+            call = self.with_defaults()
+            call.fn.experimental_get_compiler_ir(*call.args, **call.kwargs)("hlo")
+
     def with_defaults(self) -> "Call":
         """The same call with all defaults, which some parts of TensorFlow do not look up."""
         given = inspect.signature(self.python).bind(*self.args, **self.kwargs)

@@ -124,6 +124,8 @@ def _call_twice(call, traced, snapshot, longest_recorded):
     if isinstance(traced, Exception):
         return FirstCall(error=traced)
     try:
+        if call.is_compiled:
+            call.refuse_text()
         watched = watch_compilations() if compilations_are_logged() else nullcontext([])
         with call.arguments_restored(), watched as compiled:
             seconds, returned = timed(call)

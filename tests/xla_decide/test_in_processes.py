@@ -112,6 +112,23 @@ def test_a_training_step_with_dropout_is_compared_with_the_same_numbers(tmp_path
     assert any("run_functions_eagerly" in note for note in decision.notes)
 
 
+def test_a_model_with_text_is_refused_and_ends_no_process(tmp_path):
+    """Where XLA has compiled anything before, the call of a compiled function with text does."""
+    text = """
+    import keras
+    tf.function(lambda x: x + 1.0, jit_compile=True)(1.0)
+    def make():
+        words = keras.layers.TextVectorization(max_tokens=50)
+        words.adapt(["a b c", "d e f"])
+        layers = keras.Input([1], dtype="string"), words, keras.layers.Embedding(50, 4)
+        model = keras.Sequential(layers)
+        return model, [np.array([["a b c"]] * rows, dtype=object) for rows in (2, 3, 4)]
+    """
+    decision = decide(tmp_path, text)
+    assert decision.label == "graph" and "SIG" not in decision.objections["XLA"]
+    assert "text or a table as an argument" in decision.objections["XLA"]
+
+
 LATE = """
 import tensorflow as tf
 @tf.autograph.experimental.do_not_convert

@@ -35,6 +35,7 @@ RECORDED = Path(__file__).with_name("recorded")
 # which few are printed one by one.
 VARYING = re.compile(r'(?<!custom_call )@[\w.]+|dense<("0x[0-9A-F]+"|\[[^>]*\d\.\d[^>]*\])>')
 PRIVATE, CALLED = re.compile(r"func private @([\w.]+)"), re.compile(r"\bcall @([\w.]+)")
+FOLDERS = re.compile(r'(?<=")/[^"]*/(?=\w+\.py")')  # in which a file of Python lies
 LONGEST_TEXT = 20_000  # characters of a program that is recorded
 MOST_ROWS = 20
 CONTEXT = 1_000_000_000  # bytes that the driver's context and the libraries take, about
@@ -421,7 +422,14 @@ def _read(path):
 
 
 def _write(path, program):
-    texts = {name: getattr(program, name) for name in ("hlo", "ptx")}
+    """Record a program, without its longest texts and without paths of the machine."""
+    texts = {"hlo": FOLDERS.sub("", program.hlo), "ptx": program.ptx}
     kept = {name: text if len(text) <= LONGEST_TEXT else "" for name, text in texts.items()}
+    for name in ("launches", "with_libraries"):
+        kept[name] = tuple(map(_by_name, getattr(program, name)))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(msgspec.json.encode(replace(program, recorded=f"{date.today()}", **kept)))
+
+
+def _by_name(launch):
+    return replace(launch, lines=tuple(x._replace(file=x.name) for x in launch.lines))

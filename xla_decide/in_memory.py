@@ -51,7 +51,7 @@ def decide(
         (x, labels, weights)   with step=True: with sample weights
         ()                     no argument: model()
         (model, optimizer, x)  objects among the arguments, which are handed on as they are
-        lambda x: model(**x)   as the model: names for arguments, with a dict as the call
+        lambda x: f(a=x["a"])  as the model: arguments by name, with a dict as the call
 
     Returns:
         A `Decision`.

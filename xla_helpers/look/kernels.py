@@ -26,7 +26,7 @@ class Kernel:
     operations: tuple[str, ...]
     bytes_read: int | None
     bytes_written: int | None
-    lines: tuple[Line, ...] = field(default=(), kw_only=True)
+    lines: tuple[Line, ...] = field(default=(), kw_only=True, compare=False)
 
 
 def total_bytes(counts: Iterable[int | None]) -> int | None:

@@ -65,21 +65,22 @@ class Lines:
         return tuple(sorted({line for line in found if line}))
 
     def _line(self, name):
-        op = self._ops.get(name) or self._held_in(name)
-        if not name.startswith(GRADIENT):
-            return line_of(op) if op else None
-        scope = name.removeprefix(GRADIENT).rpartition("/")[0]
-        if scope and (forward := self._ops.get(scope) or self._held_in(scope)):
-            return line_of(forward)
-        made_for = (x.op for x in op.inputs if op.type == f"{x.op.type}Grad") if op else ()
-        of_forward = next(made_for, op)
-        return line_of(of_forward) if of_forward is not None else None
+        op = self._op_of(name)
+        if name.startswith(GRADIENT):
+            scope = name.removeprefix(GRADIENT).rpartition("/")[0]
+            inputs = [x.op for x in op.inputs] if op else []
+            made_for = (one for one in inputs if op.type == f"{one.type}Grad")
+            op = self._op_of(scope) or next(made_for, op)
+        return line_of(op) if op else None
 
-    def _held_in(self, name):
-        """The operation after whose name this one is named, such as "dense/MatMul/MatMul_1"."""
+    def _op_of(self, name):
+        """The operation of this name, or the one after which it is named ("dense/MatMul/MatMul_1").
+
+        None where there is neither.
+        """
         parts = name.split("/")
-        shorter = ("/".join(parts[:count]) for count in range(len(parts) - 1, 0, -1))
-        return next((self._ops[one] for one in shorter if one in self._ops), None)
+        longest_first = ("/".join(parts[:count]) for count in range(len(parts), 0, -1))
+        return next((self._ops[one] for one in longest_first if one in self._ops), None)
 
 
 def lines_shown(lines: Sequence[Line]) -> str:

@@ -3,6 +3,7 @@
 import pytest
 
 import xla_helpers as xh
+from xla_helpers.look.lines import Lines
 
 pytestmark = pytest.mark.usefixtures("tf")
 
@@ -33,6 +34,12 @@ def test_each_kernel_has_its_lines_and_those_of_a_gradient_are_of_its_forward_op
     graph = xh.inspect_program(tf.function(step), args)
     found = dict(zip((k.operations[0] for k in graph.kernels), numbers(graph, step), strict=True))
     assert found["Tanh"] == found["TanhGrad"] == [5] and [6] in found.values()
+
+
+def test_names_that_nobody_made_have_no_line():
+    """As Grappler gives them, also to what it makes of a gradient."""
+    names = ["gradient_tape/x-0-Transpose", "x/y", "gradient_tape/dense/MatMul"]
+    assert Lines([]).of(names) == ()
 
 
 def test_a_loop_names_the_lines_of_its_body(tf, jit):
@@ -105,5 +112,8 @@ def test_what_the_magic_says_where_there_is_no_line(shell, capsys, cell, said):
 
 
 def test_a_magic_runs_no_call(shell):
-    shell.run_cell("%%xla\ncalled = []\ndef g(x):\n    called.append(1)\n    return x + 1\n\ng(x)")
+    shell.run_cell("called, count = [], tf.Variable(0)")
+    body = "    called.append(1)\n    count.assign_add(1)\n    return x + 1\n"
+    shell.run_cell(f"%%xla\ndef g(x):\n{body}\ng(x)")
     assert shell.user_ns["called"]  # it is traced, and nothing more
+    assert shell.user_ns["count"] == 0

@@ -64,7 +64,12 @@ def test_an_example_that_never_comes_is_not_the_fault_of_xla(tmp_path):
 
 def test_a_crash_under_xla_refuses_it_and_says_which(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(ask_child, "PROGRESS_SECONDS", 1.0)
-    text = "make = lambda: (tf.strings.split, [tf.constant(['a b'])])"
+    text = """
+    import os
+    from xla_helpers.calls import Call
+    Call.refuse_text = lambda self: os.abort()  # as a call of XLA may, on any release
+    make = lambda: (tf.tanh, [tf.ones([3])])
+    """
     decision = decide(tmp_path, text, runs=6)
     assert decision.label == "graph" and len(decision.findings) == 1
     assert "ended process 1 of 6: SIGABRT" in decision.verdict

@@ -12,6 +12,7 @@ from typing import Any
 
 from . import arguments, internals
 from .errors import check_args
+from .modes import modes_of
 from .tables import truncate
 from .variables import Snapshot, resources_in
 
@@ -154,6 +155,13 @@ class Call:
     def perturbed(self, seed: int) -> "Call":
         """The same call with each floating number moved up or down by its last bit."""
         return Call(self.fn, *arguments.perturbed((self.args, self.kwargs), seed))
+
+    def as_compiled(self) -> "Call":
+        """The same call of a function with ``jit_compile=True``: its own, or a new one of it."""
+        if self.is_compiled:
+            return self
+        compiled = modes_of(self.python, **internals.options_of(self.fn))["XLA"]
+        return Call(compiled, self.args, self.kwargs)
 
     def refuse_text(self) -> None:
         """Raise what XLA says of text among the inputs of a compiled function, without a call.

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from xla_helpers import internals
 from xla_helpers.calls import Call
 from xla_helpers.errors import UNSUPPORTED, headline
 from xla_helpers.look.operations import unsupported_in
-from xla_helpers.modes import modes_of
 
 MAIN = re.compile(r"func\.func (?:public )?@main\((.*)\) -> (.*) \{$", re.MULTILINE)
 TENSOR = re.compile(r"tensor<((?:\d+x)*)(\w+(?:<\w+>)?)(,[^>]*)?>")
@@ -60,11 +58,7 @@ class Module:
 
 def as_compiled(call: Call) -> Call:
     """The call of a function that has ``jit_compile=True``, with tensors and all defaults."""
-    call = _of_specs_alone(call.with_tensors())
-    if not call.is_compiled:
-        compiled = modes_of(call.python, **internals.options_of(call.fn))["XLA"]
-        call = Call(compiled, call.args, call.kwargs)
-    return call.with_defaults()
+    return _of_specs_alone(call.with_tensors()).as_compiled().with_defaults()
 
 
 def _of_specs_alone(call):

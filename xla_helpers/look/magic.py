@@ -3,10 +3,8 @@
 import ast
 from typing import Any
 
-from .. import internals
 from ..calls import Call
 from ..errors import headline
-from ..modes import modes_of
 from ..tables import Table, abbreviate
 from .programs import Program, inspect_program
 
@@ -38,7 +36,7 @@ def run(shell: Any, cell: str) -> None:
         raise UsageError(HOW)
     file = shell.compile.cache(code, shell.execution_count)  # from which its lines can be read
     exec(compile(ast.Module(body[:-1], []), file, "exec"), shell.user_ns)
-    call = _compiled(_call_of(last.value, file, shell.user_ns))
+    call = _call_of(last.value, file, shell.user_ns).with_tensors().as_compiled()
     try:
         program = inspect_program(call.fn, call.args, call.kwargs)
     except Exception as error:  # whatever XLA or the reader's function raises
@@ -52,14 +50,6 @@ def _call_of(call, file, names):
     expression = ast.fix_missing_locations(ast.Expression(ast.copy_location(taken, call)))
     taking = {"call": lambda fn, *args, **kwargs: Call(fn, args, kwargs)}
     return eval(compile(expression, file, "eval"), {**names, **taking})
-
-
-def _compiled(call):
-    call = call.with_tensors()
-    if call.is_compiled:
-        return call
-    fn = modes_of(call.python, **internals.options_of(call.fn))["XLA"]
-    return Call(fn, call.args, call.kwargs)
 
 
 def lines_table(program: Program, code: str, file: str) -> Table:

@@ -1,4 +1,4 @@
-"""Five small programs in JAX or in TensorFlow, timed and held against NumPy: run by releases.py.
+"""Six small programs in JAX or in TensorFlow, timed and held against NumPy: run by releases.py.
 
 It stands alone, because it runs in environments that hold nothing else.
 """

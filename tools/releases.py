@@ -1,4 +1,4 @@
-"""When did it get slow? Five small programs under several releases of XLA, each by itself.
+"""When did it get slow? Six small programs under several releases of XLA, each by itself.
 
 Each release gets an environment of its own in build/releases. What was measured is written to
 docs/releases.json, with the machine and the day, and the table of docs/versions.md is made anew.

@@ -49,9 +49,10 @@ def least_seconds(kernel: Kernel, target: Target) -> float | None:
     if moved is None:
         return None
     by_memory = moved / target.bandwidth if moved > target.cache else 0.0
-    flops = kernel.flops if isinstance(kernel, Launch) else None
-    peak = target.peak(kernel.dtype) if isinstance(kernel, Launch) else None
-    longest = max(by_memory, flops / peak if flops and peak else 0.0)
+    by_arithmetic = 0.0
+    if isinstance(kernel, Launch) and kernel.flops and (peak := target.peak(kernel.dtype)):
+        by_arithmetic = kernel.flops / peak
+    longest = max(by_memory, by_arithmetic)
     return longest if longest >= SHORTEST else 0.0
 
 
@@ -62,17 +63,15 @@ def bound_of(kernels: Iterable[Kernel], target: Target) -> Bound:
     return Bound(sum(known), len(found) - len(known))
 
 
-def one_by_one(
-    traced: Sequence[Kernel], *, target: Target, with_libraries: Iterable[Launch], **_: object
-) -> Bound:
+def one_by_one(traced: Sequence[Kernel], with_libraries: Iterable[Launch], target: Target) -> Bound:
     """The least time of a graph's operations, a kernel for each.
 
     All of them move their bytes; and the products multiply, while the others move theirs.
 
     Args:
         traced: The operations.
-        target: The card.
         with_libraries: The launches where libraries do all products, none of which is done twice.
+        target: The card.
     """
     by_memory = bound_of(traced, target)
     others = bound_of((one for one in traced if one.operations[0] not in PRODUCTS), target)

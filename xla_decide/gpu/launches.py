@@ -9,7 +9,7 @@ from pathlib import Path
 from xla_helpers import internals
 from xla_helpers.look.kernels import Kernel, bytes_of_shape
 from xla_helpers.look.lines import Line
-from xla_helpers.look.operations import NOT_KERNELS
+from xla_helpers.look.programs import fused_in
 
 STEP = re.compile(
     r"^( *)(\d+): (k\w+) +\[[^]]*\] *(\S*)(?: grid: \[([\d, ]+)\])?(?: threads: \[([\d, ]+)\])?"
@@ -21,6 +21,7 @@ CHOOSE = "__cublas$", "__cudnn$", "__cub$"  # libraries that hold several ways
 MULTIPLY = "__cublas$", "__cudnn$conv"  # those that read each array and write the result
 EXCHANGE = re.compile(r"all-reduce|all-gather|all-to-all|reduce-scatter|collective-\w+")
 
+TEXT = "-"  # the file of the lines of the program's own text, as XLA names it
 HIGHEST = 2  # of `PrecisionConfig` (xla/xla_data.proto): float32 as it is, no TF32
 HOLD = {"kWhile", "kConditional"}
 """Steps that only hold others: a loop, whose rounds nobody counts, and one of several branches."""
@@ -88,7 +89,9 @@ def launches_in(
     for name, kind, sizes, holder in _steps_in(folder):
         found = known.get(name)
         launch = _launch(name, kind, found, computations, (*sizes, holder))
-        numbers = lines_in(found[0], computations) if found else ()
+        parts = fused_in(found[0], computations) if found else ()
+        places = (part.metadata for part in parts)
+        numbers = [place.source_line for place in places if place.source_file == TEXT]
         launches.append(replace(launch, lines=lines_of(numbers)))
     return tuple(launches)
 
@@ -108,14 +111,6 @@ def _steps_in(folder):
         elif kind not in ASYNC:
             sizes = [_product(text) for text in (blocks, threads)]
             yield name, kind, sizes, holders[-1][1] if holders else ""
-
-
-def lines_in(instruction, computations) -> Iterable[int]:
-    """The lines of the program's text that became an instruction, or are fused in it."""
-    parts = [instruction]
-    for number in instruction.called_computation_ids if instruction.opcode == "fusion" else ():
-        parts += (x for x in computations[number].instructions if x.opcode not in NOT_KERNELS)
-    return [x.metadata.source_line for x in parts if x.metadata.source_file == "-"]
 
 
 def starts_in(folder: Path) -> int:
@@ -163,18 +158,17 @@ def _result(instruction):
 
 def _product_in(instruction, computation, computations, settings):
     """The arithmetic of a product, and the type of its numbers; None and "" where it is none."""
-    if instruction.opcode == "fusion":
-        (computation,) = (computations[number] for number in instruction.called_computation_ids)
-        dots = [one for one in computation.instructions if one.opcode == "dot"]
-    else:
-        is_product = instruction.opcode == "dot" or SUMMED.search(settings)
-        dots = [instruction] if is_product else []
+    by_library = SUMMED.search(settings)
+    parts = fused_in(instruction, computations)
+    dots = [instruction] if by_library else [part for part in parts if part.opcode == "dot"]
     if len(dots) != 1:
         return None, ""
     (dot,) = dots
+    if instruction.opcode == "fusion":
+        (computation,) = (computations[number] for number in instruction.called_computation_ids)
     left = next(one.shape for one in computation.instructions if one.id == dot.operand_ids[0])
-    if found := SUMMED.search(settings):
-        summed = [int(number) for number in re.findall(r"\d+", found[1])]
+    if by_library:
+        summed = [int(number) for number in re.findall(r"\d+", by_library[1])]
     else:
         summed = list(dot.dot_dimension_numbers.lhs_contracting_dimensions)
     terms = math.prod(left.dimensions[place] for place in summed)
@@ -191,10 +185,7 @@ def _operations(instruction, computations, settings):
             value for _, value in SETTING.findall(settings) if value not in ("DEFAULT", "kNone")
         )
         return (instruction.custom_call_target, *more)
-    if instruction.opcode != "fusion":
-        return (instruction.opcode,)
-    (inner,) = (computations[number] for number in instruction.called_computation_ids)
-    return tuple(x.opcode for x in inner.instructions if x.opcode not in NOT_KERNELS)
+    return tuple(part.opcode for part in fused_in(instruction, computations))
 
 
 def _product(text):

@@ -303,22 +303,16 @@ def _compile(call, wanted, partitions, timeout):
     packages = packages_folder()
     if packages is None:
         return [_read(path) for path in paths]
-    graph = call.concrete().graph
-    traced = traced_in(graph)
-    lines = Lines(operations_in(graph))
+    every = list(operations_in(call.concrete().graph))
+    traced, lines = traced_in(every), Lines(every)
     counts = total_bytes(x for one in traced for x in (one.bytes_read, one.bytes_written))
     shared = {"compiler": compiler_in(packages), "traced": len(traced), "traced_bytes": counts}
-    shared["partitions"] = partitions
-    found = [
-        TargetProgram(
-            **parts,
-            **shared,
-            one_by_one=one_by_one(traced, **parts) if partitions == 1 else None,
-        )
-        for parts in _compiled(
-            module, wanted, lines, packages, partitions=partitions, timeout=timeout
-        )
-    ]
+    found = []
+    options = {"partitions": partitions, "timeout": timeout}
+    for parts in _compiled(module, wanted, lines, packages, **options):
+        alone = one_by_one(traced, parts["with_libraries"], parts["target"])
+        before = alone if partitions == 1 else None
+        found.append(TargetProgram(**parts, **shared, one_by_one=before, partitions=partitions))
     if folder := os.environ.get("XLA_RECORD"):
         for path, program in zip(paths, found, strict=True):
             _write(Path(folder, path.name), program)

@@ -1,6 +1,6 @@
 """What a function runs, as data: what was traced, the kernels that run, the bytes they move."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +9,7 @@ from ..calls import Call
 from ..tables import Table, pluralize
 from .kernels import Kernel, bytes_of_shape, bytes_shown, total_bytes
 from .lines import Lines, lines_shown
-from .operations import HOLDERS, NOT_KERNELS, operations_in
+from .operations import HOLDERS, NOT_KERNELS, Operation, operations_in
 
 ITSELF = "inspect that function itself, whose kernels cannot be seen from outside"
 
@@ -39,23 +39,19 @@ class Program(Table):
         if self.mode != "eager":
             kernels = f"{pluralize(len(self.traced), 'operation')} traced, {kernels}"
         title = f"{self.mode}: {kernels}, bytes moved: {bytes_shown(self.bytes)}."
+        has_lines = any(k.lines for k in self.kernels)
         rows = [
             [
                 k.name,
                 " + ".join(k.operations),
                 bytes_shown(k.bytes_read),
                 bytes_shown(k.bytes_written),
-                *([lines_shown(k.lines)] if self.has_lines else []),
+                *[lines_shown(k.lines)] * has_lines,
             ]
             for k in self.kernels
         ]
         columns = ["kernel", "operations", "reads", "writes"]
-        return title, columns + ["your lines"] * self.has_lines, rows
-
-    @property
-    def has_lines(self) -> bool:
-        """Whether the reader's line is known of any kernel."""
-        return any(kernel.lines for kernel in self.kernels)
+        return title, columns + ["your lines"] * has_lines, rows
 
 
 def inspect_program(fn: Callable, args=(), kwargs=None) -> Program:
@@ -142,9 +138,10 @@ def _of_graph(call):
     if any("_XlaMustCompile" in x.attr and x.attr["_XlaMustCompile"].b for x in definitions):
         raise TypeError(f"`fn` is a graph that holds a compiled function: {ITSELF}")
     operations = (op for op in _prepared(concrete, call) if op.type not in NOT_KERNELS)
-    lines = Lines(operations_in(concrete.graph))
+    every = list(operations_in(concrete.graph))
+    lines = Lines(every)
     kernels = (replace(_prepared_kernel(op), lines=lines.of([op.name])) for op in operations)
-    return Program("graph", tuple(kernels), traced_in(concrete.graph))
+    return Program("graph", tuple(kernels), traced_in(every))
 
 
 def _prepared(concrete, call):
@@ -169,19 +166,19 @@ def _prepared_kernel(op):
     return _of_tensors(op.name, (op.type, *joined), op.inputs, op.outputs)
 
 
-def traced_in(graph) -> tuple[Kernel, ...]:
-    """The operations of a graph, and of the functions that it calls."""
-    found = (one for one in operations_in(graph) if one.type not in NOT_KERNELS | HOLDERS)
+def traced_in(operations: Iterable[Operation]) -> tuple[Kernel, ...]:
+    """The operations of a graph as kernels, each by itself, without those that do no work."""
+    found = (one for one in operations if one.type not in NOT_KERNELS | HOLDERS)
     return tuple(_of_tensors(x.name, (x.type,), x.op.inputs, x.op.outputs) for x in found)
 
 
 def _of_xla(call):
     module = hlo_module(call.fn, call.args, call.kwargs)
     computations = {computation.id: computation for computation in module.computations}
-    graph = call.concrete().graph
-    lines = Lines(operations_in(graph))
-    kernels = _instructions(computations[module.entry_computation_id], computations, lines)
-    return Program("XLA", tuple(kernels), traced_in(graph))
+    every = list(operations_in(call.concrete().graph))
+    entry = computations[module.entry_computation_id]
+    kernels = _instructions(entry, computations, Lines(every))
+    return Program("XLA", tuple(kernels), traced_in(every))
 
 
 def hlo_module(fn: Any, args=(), kwargs=None, *, optimized=True):
@@ -211,27 +208,25 @@ def _instructions(computation, computations, lines):
     shapes = {one.id: one.shape for one in computation.instructions}
     for one in computation.instructions:
         inner = [computations[number] for number in one.called_computation_ids]
-        operations, read_and_written = (one.opcode,), [None, None]
+        read_and_written = [None, None]
         if one.opcode in HOLDERS:
             for called in inner:
                 yield from _instructions(called, computations, lines)
         else:
             read = (shapes[number] for number in dict.fromkeys(one.operand_ids))
             read_and_written = [sum(map(bytes_of_shape, read)), bytes_of_shape(one.shape)]
+        parts = fused_in(one, computations)
+        operations = tuple(part.opcode for part in parts)
         if one.opcode == "custom-call":
             operations = (one.custom_call_target,)
-        elif one.opcode == "fusion":
-            fused = (each.opcode for each in inner[0].instructions)
-            operations = tuple(opcode for opcode in fused if opcode not in NOT_KERNELS)
         if one.opcode not in NOT_KERNELS | {"call"}:
-            own = lines.of(names_in(one, computations))
+            own = lines.of(part.metadata.op_name for part in parts)
             yield Kernel(one.name, operations, *read_and_written, lines=own)
 
 
-def names_in(instruction: Any, computations: Mapping[int, Any]) -> list[str]:
-    """The names of the operations that became an instruction of XLA, or are fused in it."""
-    parts = [instruction]
-    if instruction.opcode == "fusion":
-        (inner,) = (computations[number] for number in instruction.called_computation_ids)
-        parts = [one for one in inner.instructions if one.opcode not in NOT_KERNELS]
-    return [part.metadata.op_name for part in parts if part.metadata.op_name]
+def fused_in(instruction: Any, computations: Mapping[int, Any]) -> list:
+    """The instructions that a fusion does; of any other instruction, itself."""
+    if instruction.opcode != "fusion":
+        return [instruction]
+    (inner,) = (computations[number] for number in instruction.called_computation_ids)
+    return [one for one in inner.instructions if one.opcode not in NOT_KERNELS]

@@ -123,11 +123,11 @@ def plain(text):
     return re.sub(r"([\\`*_|\[\]<>])", r"\\\1", text)
 
 
-def write_parts(path, parts):
+def write_parts(path, parts, opens=OPENS):
     """Put each part between its two marks."""
-    before, *rest = path.read_text(encoding="utf-8").split(OPENS)
+    before, *rest = path.read_text(encoding="utf-8").split(opens)
     afters = [part.split(ENDS, 1)[1] for part in rest]
-    made = [OPENS + part + ENDS + after for part, after in zip(parts, afters, strict=True)]
+    made = [opens + part + ENDS + after for part, after in zip(parts, afters, strict=True)]
     path.write_text(before + "".join(made), encoding="utf-8")
 
 

@@ -11,12 +11,14 @@ import sys
 from datetime import date
 from pathlib import Path
 
+from overview import write_parts
+
 import xla_helpers as xh
 
 ROOT = Path(__file__).resolve().parents[1]
 FOUND, PAGE = ROOT / "docs/releases.json", ROOT / "docs/versions.md"
 ENVIRONMENTS, PROGRAMS = ROOT / "build/releases", ROOT / "tools/release_programs.py"
-OPENS, ENDS = "<!-- Made by `make releases`: do not edit. -->", "<!-- Until here. -->"
+OPENS = "<!-- Made by `make releases`: do not edit. -->"
 NEWEST_NUMPY = {"0.4.31": "numpy<2.1", "0.4.38": "numpy<2.3"}
 OLD_RUNTIME = (
     "--xla_cpu_use_thunk_runtime=false --xla_disable_hlo_passes=cpu-parallel-task-assigner"
@@ -80,9 +82,7 @@ def main():
     machine, *_ = xh.describe_machine().split(" · malloc")  # each release has its own versions
     about = {"day": f"{date.today()}", "machine": machine, "releases": found}
     FOUND.write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-    before, rest = PAGE.read_text(encoding="utf-8").split(OPENS)
-    after = rest.split(ENDS, 1)[1]
-    PAGE.write_text(f"{before}{OPENS}\n{table_of(about)}\n{ENDS}{after}", encoding="utf-8")
+    write_parts(PAGE, [f"\n{table_of(about)}\n"], OPENS)
 
 
 def table_of(about):

@@ -12,10 +12,11 @@ xh.prepare_tensorflow()
 import keras
 import keras_hub
 import tensorflow as tf
+from overview import write_parts
 from tensorflow.python.compiler.xla.experimental import xla_sharding
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/gpu.md"
-OPENS, ENDS = "<!-- Made by `make targets`: do not edit. -->", "<!-- Until here. -->"
+OPENS = "<!-- Made by `make targets`: do not edit. -->"
 CARDS = ["T4", "A100", "H100"]
 L = keras.layers
 
@@ -139,9 +140,7 @@ def main():
     lines = [["program", "operations", *CARDS], ["---", "---:", *["---"] * len(CARDS)], *rows]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     how = f"Compiled by {programs[0].compiler} on {date.today()}, from TensorFlow {tf.__version__}."
-    before, rest = PAGE.read_text(encoding="utf-8").split(OPENS)
-    after = rest.split(ENDS, 1)[1]
-    PAGE.write_text(f"{before}{OPENS}\n{how}\n\n{table}\n{ENDS}{after}", encoding="utf-8")
+    write_parts(PAGE, [f"\n{how}\n\n{table}\n"], OPENS)
 
 
 def cell(program):

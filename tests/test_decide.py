@@ -179,7 +179,7 @@ def test_a_decision_is_a_page_and_an_exit_code(tmp_path, monkeypatch, capsys):
     assert where == "open xla-decide/mine-make.html"
     shown = page.read_text(encoding="utf-8")
     assert "Does XLA pay for mine.py:make?" in shown and "float32[3, 4]" in shown
-    assert ("<td>A100</td>\n<td>1</td>\n<td>96 B</td>" in shown) == (len(compiled) > 1)
+    assert ("<td>A100</td>\n<td>1 launch</td>\n<td>96 B</td>" in shown) == (len(compiled) > 1)
     assert "Before, on" not in shown and "xla-decide mine.py:make --runs 1 --calls 1" in shown
     assert command.main([*words, "--expect", "XLA"]) == 1
     assert f": {verdict}" in page.read_text(encoding="utf-8").partition("Before, on")[2]
@@ -198,7 +198,8 @@ def check_compiled(lines):
     waits, titles = lines[:-3], lines[-3:]  # there is more than one where it takes long
     assert waits and all(x.startswith("compiling for T4, A100, H100: ") for x in waits)
     for card, title in zip(["T4", "A100", "H100"], titles, strict=True):
-        assert title.startswith(f"{card}: 1 operation traced, 1 launch a call; 96 B of memory, of ")
+        what = f"{card}: 1 operation traced, 1 launch a call, no least time; 96 B of memory, of "
+        assert title.startswith(what)
         assert title.endswith(" GB: fits. Compiled, not run.")
 
 
@@ -208,12 +209,12 @@ def test_a_card_is_named_and_what_the_card_chooses_is_a_range(monkeypatch):
         (card,) = (one for one in xd.targets().cards if one.name == target[0])
         memory, less = Memory(10**12, 0, 0, 0), Memory(10**9, 10**9, 0, 10**9)
         few, many = (launch,), (launch, replace(launch, inside="while"), launch)
-        return (TargetProgram(card, few, many, memory, less, "XLA", 9, None),)
+        return (TargetProgram(card, few, many, memory, less, 1, 2, None, "XLA", 9, None),)
 
     monkeypatch.setattr(command, "compile_file", compiled)
     programs, why = command.compiled_for("mine.py:make", ["B200"], {})
     page = html_of(decision(FAST), "mine.py:make", programs, why)
-    assert "<td>B200</td>\n<td>1 to 2</td>\n" in page and "bytes moved" not in page
+    assert "<td>B200</td>\n<td>1 to 2 launches</td>\n" in page and "bytes moved" not in page
     assert "<td>1 GB to 1 TB of 192 GB: does not fit" in page
     assert not why and page.index("Compiled for, not run") > page.index("Other plans")
 

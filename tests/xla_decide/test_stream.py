@@ -109,7 +109,7 @@ def test_datasets_of_tensorflow_and_of_keras(tf):
 
 @pytest.mark.parametrize("batches", ["text", {"x": 1}, np.ones([3, 2]), []])
 def test_what_is_no_list_of_examples(batches):
-    with pytest.raises((TypeError, ValueError), match="batches"):
+    with pytest.raises((TypeError, ValueError), match="example call"):
         drawn(batches)
 
 

@@ -52,6 +52,7 @@ refresh: set-up ## execute the notebooks in place, for their outputs (NOTEBOOKS=
 	WORDS="$$NOTEBOOKS" XLA_RESULTS="$$PWD/results" XLA_RECORD="$$PWD/xla_decide/gpu/recorded" \
 	  $(BIN)/python tools/run.py --in-place --runs "$${RUNS:-1}"
 	$(BIN)/python tools/overview.py
+	$(BIN)/python tools/quotes.py # names each number in prose that is not the outputs' any more
 
 decide: set-up ## does XLA pay for a model? (MODEL=my_model.py:make PARAMS="--calls 500")
 	set -f; $(BIN)/xla-decide "$$MODEL" $$PARAMS

@@ -50,10 +50,10 @@ def test_words_reach_the_command_that_takes_them_apart(tmp_path, command):
         ("decide", "PARAMS=--calls 5 *", "--calls|5|*"),
         ("decide", "MODEL=my$model.py:make", "my$model.py:make"),
         ("lab", "FOLDER=a b/c", "--ServerApp.root_dir=a b|--LabApp.default_url=/lab/tree/c"),
-        ("refresh", "RUNS=", "tools/run.py|--in-place|--runs|1|tools/overview.py"),
+        ("refresh", "RUNS=", "tools/run.py|--in-place|--runs|1|tools/overview.py|tools/quotes.py"),
         ("test", "ALL=", "--only-changed|docs|notebooks|tests"),
         ("test", "ALL=1", "--no-loadscope-reorder|docs|notebooks|tests"),
-        ("refresh", "RUNS=6", "tools/run.py|--in-place|--runs|6|tools/overview.py"),
+        ("refresh", "RUNS=6", "tools/run.py|--in-place|--runs|6|tools/overview.py|tools/quotes.py"),
     ],
 )
 def test_a_command_is_given_its_words(tmp_path, command, given, arrive):

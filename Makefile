@@ -111,7 +111,7 @@ lint: set-up ## check style, types, and who imports whom
 	  echo "$$(find $$folder -name '*.py' | xargs cat | wc -l) lines in $$folder"; done
 
 LOCK := --quiet --universal --python-version 3.11 --upgrade --custom-compile-command "make lock" \
-  --extra notebooks --extra test --extra site pyproject.toml
+  --extra notebooks --extra rivals --extra test --extra site pyproject.toml
 AS_BEFORE := --constraint requirements.txt --no-annotate
 
 define TARGETS

@@ -23,7 +23,7 @@ PRIVATE = "tests/xla_helpers/test_internals.py"  # an upgrade that moves a name 
 
 
 def test(session, *packages, paths=(PRIVATE, "tests/test_gallery.py", *KINDS)):
-    session.install("-e", ".[notebooks,test,targets]", *packages)
+    session.install("-e", ".[notebooks,rivals,test,targets]", *packages)
     session.run("uv", "pip", "freeze", "--exclude-editable", external=True)
     session.run("pytest", *(session.posargs or paths))
 

@@ -17,6 +17,10 @@ from xla_decide.costs import Cost, ProcessResult
 from xla_decide.gpu.launches import Launch
 from xla_decide.gpu.target_programs import Memory, TargetProgram
 from xla_decide.page import answer, html_of, tiles
+from xla_decide.rivals.table import Rival, Rivals
+from xla_helpers.comparisons import Comparison
+from xla_helpers.differences import Difference
+from xla_helpers.timing import Block, Measurement
 
 RUN = "from xla_decide.command import run; run()"
 MODEL = """
@@ -217,6 +221,25 @@ def test_a_card_is_named_and_what_the_card_chooses_is_a_range(monkeypatch):
     assert "<td>B200</td>\n<td>1 to 2 launches</td>\n" in page and "bytes moved" not in page
     assert "<td>1 GB to 1 TB of 192 GB: does not fit" in page
     assert not why and page.index("Compiled for, not run") > page.index("Other plans")
+
+
+def test_other_runtimes_stand_on_the_page_and_in_the_json():
+    measured = {x: Measurement.of(x, 0.1, [Block(y, None)] * 9, 1) for x, y in TWO.items()}
+    found = Comparison(measured, {"graph": Difference(), "LiteRT": Difference(6e-3)})
+    started = [Rival("graph"), Rival("LiteRT", note="2.3.0", disk=2000), Rival("ONNX", "no Erfc")]
+    rivals = Rivals(tuple(Rival.raced(row, found) for row in started), found, "float32[3]", 2)
+    made = decision(FAST)
+    shown = html_of(made, "mine.py:make", rivals=rivals)
+    for words in ("differ, 0.006", "3.00x faster", "2 kB", "ONNX: no Erfc", "with 2 threads"):
+        assert words in shown, words
+    kept = json.loads(decision_file.in_json(made, "mine.py:make", "An answer.", rivals=rivals))
+    jsonschema.validate(kept, json.loads(decision_schema.SCHEMA.read_bytes()))
+    assert [row["speedup"] for row in kept["rivals"]] == [1.0, 3.0, None]
+    why = "Not raced in other runtimes: a training step"
+    assert why in html_of(made, "mine.py:make", no_rivals=why)
+
+
+TWO = {"graph": 3.0, "LiteRT": 1.0}
 
 
 def test_a_gpu_can_be_asked_alone(tmp_path, monkeypatch, capsys):

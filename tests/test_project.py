@@ -163,7 +163,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_no_other(tmp_path):
 
 def test_conda_installs_the_package_with_the_lock_s_versions_in_one_command():
     *_, last = yaml.safe_load(read("environment.yml"))["dependencies"]
-    assert last == {"pip": ["--constraint constraints.txt", "-e .[notebooks,test]"]}
+    assert last == {"pip": ["--constraint constraints.txt", "-e .[notebooks,rivals,test]"]}
     pins = re.findall(r"(?m)^\w.*$", read("constraints.txt"))
     assert list(map(Requirement, pins)) == LOCK
     command, more = re.findall(r"(?m)^# (conda .*)$", read("environment.yml"))

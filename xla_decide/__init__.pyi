@@ -3,7 +3,7 @@
 
 # Decide
 from .in_memory import decide
-from .in_processes import compile_file, decide_file
+from .in_processes import compile_file, decide_file, jax_environment, race_rivals
 
 # Compile for GPUs that are not there
 from .gpu.target_programs import compile_for
@@ -11,12 +11,17 @@ from .gpu.targets import targets
 
 # Types of results
 from .decision import Decision
+from .rivals.table import Rival, Rivals
 
 __all__ = [
     "Decision",
+    "Rival",
+    "Rivals",
     "compile_file",
     "compile_for",
     "decide",
     "decide_file",
+    "jax_environment",
+    "race_rivals",
     "targets",
 ]

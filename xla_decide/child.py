@@ -5,7 +5,6 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -18,15 +17,10 @@ from .plan import Plan
 from .process_words import result_of
 from .protocol import CALL_SECONDS, COMPILE, FIRST, RACING, SAME_NUMBERS
 from .random_numbers import stand_in
-from .reader_file import names_in, why_not_found
-from .saved_file import is_saved, load
+from .reader_file import Unfit, loaded
 from .study import compare_with_same_numbers, examine
 
 FRAMES = 3  # of the reader's own code, in the words of an error
-
-
-class Unfit(ValueError):
-    """A file that cannot be judged, and why, in a sentence."""
 
 
 class _Switches:
@@ -81,13 +75,8 @@ def _answer(file, name, options, asked, *, report, on_stage):
     """Do what is asked of the process, and say what was found."""
     if asked == SAME_NUMBERS:
         stand_in()
-    if is_saved(Path(file)):
-        numbers = options.pop("batches", None), options.pop("below", None)
-        fn, batches = load(Path(file), name, *numbers)
-        more = dict[str, Any]()
-    else:
-        fn, batches, more = _made(file, name)
-    asked_for = more | options
+    fn, batches, asked_for = loaded(Path(file), name, options)
+    _refuse_other_worlds(file)
     target = asked_for.pop("target") if asked == COMPILE else []
     plan = Plan.of(asked_for)
     sizes = {"calls": plan.calls, "min_speedup": plan.min_speedup, "repeats": plan.repeats}
@@ -99,43 +88,6 @@ def _answer(file, name, options, asked, *, report, on_stage):
         report(same_numbers=compare_with_same_numbers(fn, batches, plan, on_stage))
     else:
         examine(fn, batches, plan, on_stage=on_stage, is_first=asked == FIRST)
-
-
-def _made(file, name):
-    """What the function in the file returns: the model, the example calls, and options."""
-    sys.argv = [file]
-    try:
-        names = names_in(file)
-        if name not in names:
-            mine = [x for x, value in names.items() if callable(value) and x[0] != "_"]
-            raise Unfit(f"there is no `{name}` in {Path(file).name}; it has {', '.join(mine)}")
-        made = names[name]()
-    except SystemExit as error:
-        raise Unfit(
-            f"{Path(file).name} ends the process itself (SystemExit: {error}), perhaps because it "
-            "reads command-line arguments: it is given none"
-        ) from error
-    except ModuleNotFoundError as error:
-        raise Unfit(why_not_found(error, file)) from error
-    _refuse_other_worlds(file)
-    if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 3:
-        raise Unfit(
-            f"`{name}` must return (model, example calls) or (model, example calls, options), not "
-            f"{_kind(made)}"
-        )
-    fn, batches, *more = made
-    if isinstance(fn, (str, os.PathLike)):
-        raise Unfit(
-            f"`{name}` returns a path, {fn}, in place of a model: load it there, and keep what "
-            "tf.saved_model.load returns in a global name; or ask xla-decide for the path itself"
-        )
-    return fn, batches, dict(*more)
-
-
-def _kind(made):
-    if isinstance(made, (tuple, list)):
-        return f"{len(made)} things"
-    return f"a {type(made).__name__}: are the example calls missing?"
 
 
 def _refuse_other_worlds(file):

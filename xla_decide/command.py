@@ -12,7 +12,7 @@ import msgspec
 from .decision_file import in_json
 from .gpu.targets import targets
 from .in_memory import decide
-from .in_processes import compile_file, decide_file, parts_of
+from .in_processes import compile_file, decide_file, parts_of, race_rivals
 from .page import answer, html_of
 
 FOLDER = "xla-decide"  # below the one where one stands
@@ -46,34 +46,45 @@ def main(words: list[str]) -> int:
     """
     parser = _parser()
     options = vars(parser.parse_args(words))
-    model, expect, target, only_compiled, folder = (
-        options.pop(name) for name in ("model", "expect", "target", "compile_only", "out")
+    model, expect, target, only_compiled = (
+        options.pop(name) for name in ("model", "expect", "target", "compile_only")
     )
     try:
-        file, function = parts_of(model)
+        parts_of(model)
     except ValueError as error:
         parser.error(str(error))
     if only_compiled:
         programs, why = compiled_for(model, target, options)
         print(_in_lines(programs, why))
         return 1 if why else 0
-    title = ":".join(filter(None, [file.name, function]))
-    page = Path(folder, "-".join(filter(None, [file.stem, function])) + ".html")
-    command = shlex.join(["xla-decide", *words])
-    before = _verdict_in(page.with_suffix(".json"))
-    for path in (page, page.with_suffix(".json")):
-        path.unlink(missing_ok=True)
     try:
-        given = {name: value for name, value in options.items() if value is not None}
-        decision = decide_file(model, **given)
+        decision = _decided(model, options, target, shlex.join(["xla-decide", *words]))
     except ValueError as error:
         print(f"xla-decide: {error}", file=sys.stderr)
         return 1
-    programs, why = compiled_for(model, target, options)
-    text = html_of(decision, title, programs, why, command=command, before=before)
-    _write(page, text, in_json(decision, title, answer(decision)[0], programs, why))
-    print(decision.verdict, _in_lines(programs, why), f"open {page}", sep="\n")
     return code_of(decision, expect)
+
+
+def _decided(model, options, target, command):
+    """Decide, compile for GPUs, race other runtimes, and write and print what came out."""
+    file, function = parts_of(model)
+    title = ":".join(filter(None, [file.name, function]))
+    page = Path(options.pop("out"), "-".join(filter(None, [file.stem, function])) + ".html")
+    before = _verdict_in(page.with_suffix(".json"))
+    for path in (page, page.with_suffix(".json")):
+        path.unlink(missing_ok=True)
+    with_rivals = options.pop("rivals")
+    given = {name: value for name, value in options.items() if value is not None}
+    decision = decide_file(model, **given)
+    programs, why = compiled_for(model, target, options)
+    rivals, no_rivals = raced_with(model, given) if with_rivals else (None, "")
+    both = {"rivals": rivals, "no_rivals": no_rivals}
+    text = html_of(decision, title, programs, why, command=command, before=before, **both)
+    as_json = in_json(decision, title, answer(decision)[0], programs, why, **both)
+    _write(page, text, as_json)
+    lines = [decision.verdict, _in_lines(programs, why), *_rival_lines(rivals, no_rivals)]
+    print(*lines, f"open {page}", sep="\n")
+    return decision
 
 
 def _write(page, text, as_json):
@@ -111,6 +122,8 @@ def _parser():
     )
     only = "compile for GPUs, and race nothing: an example may be a tf.TensorSpec"
     top.add_argument("--compile-only", action="store_true", help=only)
+    others = "race it in LiteRT, ONNX Runtime, OpenVINO and Keras on JAX, too, where they are there"
+    top.add_argument("--rivals", action="store_true", help=others)
     rows = "rows of the calls that are made up for a saved model (1 8 32)"
     top.add_argument("--batches", type=int, nargs="+", metavar="ROWS", help=rows)
     top.add_argument("--below", type=int, help="its whole numbers are drawn below this")
@@ -133,6 +146,28 @@ def compiled_for(model: str, target: list[str] | None, options: dict) -> tuple:
         return compile_file(model, **{x: value for x, value in asked.items() if value}), ""
     except ValueError as error:
         return (), f"Not compiled for GPUs: {error}"
+
+
+def raced_with(model: str, options: dict) -> tuple:
+    """The race with other runtimes, and why there is none, or ""."""
+    own = {x: value for x, value in options.items() if x != "runs"}
+    try:
+        return race_rivals(model, **own), ""
+    except ValueError as error:
+        return None, f"Not raced in other runtimes: {error}"
+
+
+def _rival_lines(rivals, why):
+    """A line for each other runtime, or why there are none."""
+    if rivals is None:
+        return [why] if why else []
+    found = rivals.comparison
+    raced = [
+        f"{row.label}: {found.ratio(row.label)}, results {row.results}"
+        for row in rivals.rows[1:]
+        if row.call
+    ]
+    return [*raced, *(f"{label}: {reason}" for label, reason in rivals.not_raced.items())]
 
 
 def _in_lines(programs, why):

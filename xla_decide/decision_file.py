@@ -9,6 +9,7 @@ import msgspec
 from .costs import ProcessResult
 from .decision import Decision
 from .gpu.target_programs import TargetProgram
+from .rivals.table import Rival, Rivals
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ class DecisionFile:
         processes: What each process found; times in seconds.
         compiled_for: For GPUs that are not there.
         not_compiled: Why nothing was compiled for a GPU, or "".
+        rivals: The same model in other runtimes, if that was asked.
+        no_rivals: Why nothing was raced in them, or "".
     """
 
     model: str
@@ -93,6 +96,8 @@ class DecisionFile:
     processes: tuple[ProcessResult, ...]
     compiled_for: tuple[CompiledFor, ...] = ()
     not_compiled: str = ""
+    rivals: tuple[Rival, ...] = ()
+    no_rivals: str = ""
 
 
 def in_json(
@@ -101,6 +106,9 @@ def in_json(
     answer: str,
     programs: Sequence[TargetProgram] = (),
     why="",
+    *,
+    rivals: Rivals | None = None,
+    no_rivals: str = "",
 ) -> bytes:
     """The decision as JSON. An end of an interval that is infinite is null.
 
@@ -110,6 +118,8 @@ def in_json(
         answer: The choice in a sentence.
         programs: What was compiled for GPUs.
         why: Why nothing was, or "".
+        rivals: The same model in other runtimes, if that was asked.
+        no_rivals: Why nothing was raced in them, or "".
     """
     gains = {label: Gain(gain.value, gain.low, gain.high) for label, gain in decision.gains.items()}
     compiled = tuple(
@@ -143,6 +153,8 @@ def in_json(
         processes=decision.findings,
         compiled_for=compiled,
         not_compiled=why,
+        rivals=rivals.rows if rivals else (),
+        no_rivals=no_rivals,
     )
     return msgspec.json.format(msgspec.json.encode(found), indent=1) + b"\n"
 

@@ -1,5 +1,7 @@
 """Does XLA pay for a model in a file? Asked in fresh processes, one after the other."""
 
+import importlib.util
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +19,8 @@ from .decision import Decision
 from .gpu.target_programs import MISSING, TargetProgram, packages_folder
 from .on_cards import CARDS
 from .protocol import COMPILE, FIRST, SAME_NUMBERS, STUDY
+from .rivals.race import race
+from .rivals.table import Rivals
 from .saved_file import MADE_UP, is_saved
 
 DRAWN = "random numbers are drawn"  # begins why results were not compared
@@ -107,6 +111,46 @@ def compile_file(
     print(f"{who}: {time.perf_counter() - start:.0f} s", flush=True)
     found = msgspec.convert(report["programs"], tuple[TargetProgram, ...])
     return found[0] if isinstance(target, str) else found
+
+
+def race_rivals(model: str | Path, *, quiet: bool = False, **options) -> Rivals:
+    """Race a model in a file in other runtimes, beside the graph and XLA.
+
+    It is exported for LiteRT, ONNX Runtime and OpenVINO, by the converters' own calls, and a Keras
+    model is made again on JAX. Each runtime loads it in a process of its own, with as many threads
+    as there are cores, and makes the first example call. Its results are held against the graph's.
+    Then all are timed in turns. What cannot be exported, or does not run, is a row with its reason.
+
+    Args:
+        model: File and function, or what was saved, as for `decide_file`.
+        quiet: Whether to print no lines of progress.
+        options: Options of `decide` that JSON can hold, in place of the file's.
+
+    Returns:
+        A `Rivals`, which shows itself as a table.
+
+    Raises:
+        ValueError: For a file that cannot be judged, and where the graph fails.
+    """
+    file, name = parts_of(str(model))
+    return race(file, name, options, jax_environment(), (lambda line: None) if quiet else _tell)
+
+
+def _tell(line):
+    print(f"rivals: {line}", flush=True)
+
+
+def jax_environment() -> dict[str, str] | None:
+    """Environment variables of a process in which Keras runs on JAX, on the processor.
+
+    Returns:
+        None where JAX is not installed.
+    """
+    folder = packages_folder()
+    if folder is None and importlib.util.find_spec("jax") is None:
+        return None
+    path = os.pathsep.join(filter(None, [str(folder or ""), os.environ.get("PYTHONPATH", "")]))
+    return {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "PYTHONPATH": path}
 
 
 def _given(objections):

@@ -15,6 +15,7 @@ from xla_helpers.tables import format_si
 from .curve import curve_of
 from .decision import Decision
 from .gpu.target_programs import TargetProgram
+from .rivals.table import Rivals
 from .words import gain_in_words
 
 PAGE = Path(__file__).with_name("decision.html.j2")
@@ -28,7 +29,7 @@ LAST_TICK = 0.9  # of the width: what stands beside one further on would not fit
 
 def html_of(
     decision: Decision, model: str, programs: Sequence[TargetProgram] = (), why: str = "", *,
-    command: str = "", before: str = ""
+    command: str = "", before: str = "", rivals: Rivals | None = None, no_rivals: str = ""
 ) -> str:  # fmt: skip
     """The page about a decision, as HTML.
 
@@ -39,6 +40,8 @@ def html_of(
         why: Why nothing was, or "".
         command: Asks the same again.
         before: The verdict that stood there before, with its day, or "".
+        rivals: The same model in other runtimes, if that was asked.
+        no_rivals: Why nothing was raced in them, or "".
     """
     import jinja2
     from markupsafe import Markup
@@ -69,6 +72,8 @@ def html_of(
         manual=_manual(),
         command=command,
         before=before,
+        rivals=rivals,
+        no_rivals=no_rivals,
     )
 
 

@@ -1,6 +1,7 @@
-"""A reader's file, imported as its own project would import it."""
+"""A reader's model: a file, imported as its own project would import it, or what was saved."""
 
 import importlib
+import os
 import runpy
 import sys
 from collections.abc import Mapping
@@ -8,6 +9,8 @@ from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from .saved_file import is_saved, load
 
 ABOVE = 4  # folders above a file in which a name that it imports is looked for
 PACKAGES = {  # well-known modules to the package that brings each
@@ -17,6 +20,34 @@ PACKAGES = {  # well-known modules to the package that brings each
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }
+
+
+class Unfit(ValueError):
+    """A file that cannot be judged, and why, in a sentence."""
+
+
+def loaded(file: Path, name: str, options: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    """Load a model, with its example calls and options.
+
+    Args:
+        file: Of Python, or of what was saved.
+        name: Its function without arguments, or a signature, or "".
+        options: Options of `decide` in place of the file's; of what was saved, also `batches` and
+            `below`.
+
+    Returns:
+        What is called, the example calls, and the options.
+
+    Raises:
+        Unfit: For a file that does not do what it should.
+        Exception: Whatever it raises.
+    """
+    if is_saved(file):
+        own = {x: value for x, value in options.items() if x not in ("batches", "below")}
+        fn, batches = load(file, name, options.get("batches"), options.get("below"))
+        return fn, batches, own
+    fn, batches, more = _made(str(file), name)
+    return fn, batches, more | options
 
 
 class _Above:
@@ -76,3 +107,39 @@ def _is_there(package):
         return find_spec(package) is not None
     except (ImportError, ValueError):
         return False
+
+
+def _made(file, name):
+    """What the function in the file returns: the model, the example calls, and options."""
+    sys.argv = [file]
+    try:
+        names = names_in(file)
+        if name not in names:
+            mine = [x for x, value in names.items() if callable(value) and x[0] != "_"]
+            raise Unfit(f"there is no `{name}` in {Path(file).name}; it has {', '.join(mine)}")
+        made = names[name]()
+    except SystemExit as error:
+        raise Unfit(
+            f"{Path(file).name} ends the process itself (SystemExit: {error}), perhaps because it "
+            "reads command-line arguments: it is given none"
+        ) from error
+    except ModuleNotFoundError as error:
+        raise Unfit(why_not_found(error, file)) from error
+    if not isinstance(made, (tuple, list)) or not 2 <= len(made) <= 3:
+        raise Unfit(
+            f"`{name}` must return (model, example calls) or (model, example calls, options), not "
+            f"{_kind(made)}"
+        )
+    fn, batches, *more = made
+    if isinstance(fn, (str, os.PathLike)):
+        raise Unfit(
+            f"`{name}` returns a path, {fn}, in place of a model: load it there, and keep what "
+            "tf.saved_model.load returns in a global name; or ask xla-decide for the path itself"
+        )
+    return fn, batches, dict(*more)
+
+
+def _kind(made):
+    if isinstance(made, (tuple, list)):
+        return f"{len(made)} things"
+    return f"a {type(made).__name__}: are the example calls missing?"

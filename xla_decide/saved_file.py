@@ -38,12 +38,12 @@ def load(path: Path, signature: str, batches: Sequence[int] | None, below: int |
     Raises:
         ValueError: Where there are several signatures, and for inputs that cannot be made up.
     """
-    fn, specs = _of_keras(path) if path.suffix == ".keras" else _of_saved_model(path, signature)
+    is_keras = path.suffix == ".keras"
+    fn, specs, nest = _of_keras(path) if is_keras else _of_saved_model(path, signature)
     draws = np.random.default_rng(0)
-    import tensorflow as tf
 
     def made(rows):
-        return tf.nest.map_structure(lambda spec: _drawn(spec, rows, below, draws), specs)
+        return nest.map_structure(lambda spec: _drawn(spec, rows, below, draws), specs)
 
     return fn, [(made(rows),) for rows in batches or BATCHES]
 
@@ -53,9 +53,10 @@ def _of_keras(path):
 
     model = keras.saving.load_model(path)
     with suppress(AttributeError, ValueError):
-        return model, model.input  # in the form in which it was given: a list, or a dictionary
+        # In the form in which it was given: a list, or a dictionary.
+        return model, model.input, keras.tree
     if inputs := getattr(model, "inputs", None):
-        return model, inputs[0] if len(inputs) == 1 else inputs
+        return model, inputs[0] if len(inputs) == 1 else inputs, keras.tree
     raise ValueError(f"{path.name} does not say what it takes: {WRITE}")
 
 
@@ -66,13 +67,13 @@ def _of_saved_model(path, signature):
     if not signature and hasattr(loaded, "serve"):
         given, named = loaded.serve.concrete_functions[0].structured_input_signature
         if len(given) == 1 and not named:
-            return _keeping(loaded, loaded.serve), given[0]
+            return _keeping(loaded, loaded.serve), given[0], tf.nest
     names = list(loaded.signatures)
     if signature not in names and (signature or len(names) != 1):
         raise ValueError(f"name one of its signatures, {path.name}:NAME: {', '.join(names)}")
     chosen = loaded.signatures[signature or names[0]]
     _, specs = chosen.structured_input_signature
-    return _keeping(loaded, lambda given: chosen(**given)), specs
+    return _keeping(loaded, lambda given: chosen(**given)), specs, tf.nest
 
 
 def _keeping(loaded, fn) -> Callable:

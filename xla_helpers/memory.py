@@ -12,6 +12,7 @@ import os
 import re
 import resource
 import statistics
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -70,6 +71,16 @@ def page_size() -> int | None:
         is_ordinary &= "hugetlb" not in os.environ.get("GLIBC_TUNABLES", "")
         return mmap.PAGESIZE if is_ordinary and mmap.PAGESIZE == 4096 else None
     return None
+
+
+def peak_memory() -> int:
+    """Bytes that this process held at most until now."""
+    status = Path("/proc/self/status")
+    if status.exists():  # Linux, where `ru_maxrss` starts at the peak of the parent
+        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text(encoding="ascii"))
+        return 1024 * int(found[1]) if found else 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def page_faults() -> int | None:

@@ -1,0 +1,1 @@
+"""The same model in other runtimes, each in a process of its own."""

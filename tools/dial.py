@@ -4,7 +4,7 @@ import statistics
 
 import matplotlib.pyplot as plt
 import numpy as np
-from races import STYLE, as_svg, in_order
+from races import OTHERS, STYLE, as_svg, in_order
 
 PICTURED = ["shipped-writer", "gradient-step", "language-gradients"]
 PICTURED += ["five-modes-efficientnetv2-s"]
@@ -13,11 +13,11 @@ PICTURED += ["five-modes-efficientnetv2-s"]
 def presets(results):
     """Each race of a machine: seconds of compiling and of calls, of its processes and in median."""
     found = []
-    for race in in_order([results]):
+    for race in (race for race in in_order([results]) if race.group != OTHERS):
         (result,) = race.results
         processes = [_process(result, run.comparison) for run in result.runs]
         middle = {x: statistics.median(one[x] for one in processes) for x in processes[0]}
-        found.append({"name": race.row, "race": race.name, **middle, "processes": processes})
+        found.append({"name": race.short, "race": race.name, **middle, "processes": processes})
     return found
 
 

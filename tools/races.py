@@ -20,8 +20,8 @@ SHORT = {  # the name of a record to the row of a picture
     "generate": "Text by Transformers, tiny GPT-2",
     "keras-hub": "Text by KerasHub, tiny GPT-2",
     "many-steps": "64 training steps in one call",
-    "generate-real-size": "Text, 124 million weights",
-    "generate-fixed": "Text, 124 million, mended graph",
+    "generate-real-size": "GPT-2 small, the graph as it is",
+    "generate-fixed": "GPT-2 small, the graph mended",
     "dense-model": "Small Dense model",
     "gradient-step": "Gradient of eight layers",
     "auto-clustering": "Model with NumPy, clustered",
@@ -35,31 +35,44 @@ SHORT = {  # the name of a record to the row of a picture
     "shifted-layer": "One depthwise layer, rewritten",
     "five-modes-efficientnetv2-s": "EfficientNetV2-S, one image",
     "depthwise-layer": "One depthwise layer",
+    "rivals-dense": "Small Dense model, in LiteRT",
+    "rivals-cnn": "Three convolutions, in LiteRT",
+    "rivals-encoder": "Encoder of two layers, in LiteRT",
 }
-PAYS, LOSES = "XLA pays on each machine", "XLA loses on each machine"
+PAYS, LOSES = "XLA pays on each machine that ran it", "XLA loses on each machine that ran it"
 UNCLEAR = "It depends on the machine, or no difference is seen"
-GROUPS = PAYS, UNCLEAR, LOSES
+OTHERS = "Not XLA: another runtime against the graph"
+GROUPS = PAYS, UNCLEAR, LOSES, OTHERS
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "xla", "font.size": 11}  # of an SVG
 FONTS = "'DejaVu Sans', Verdana, Arial, sans-serif"  # the first that a reader has
 LOOKS = {  # of a page: the colours of text, of lines, and of each group
-    "light": ("#1F2328", "#D0D7DE", {PAYS: "#2B7A66", UNCLEAR: "#656D76", LOSES: "#BC4C00"}),
-    "dark": ("#E6EDF3", "#3D444D", {PAYS: "#5CC2A6", UNCLEAR: "#9DA7B3", LOSES: "#FF9A62"}),
+    "light": ("#1F2328", "#D0D7DE", ["#2B7A66", "#656D76", "#BC4C00", "#0550AE"]),
+    "dark": ("#E6EDF3", "#3D444D", ["#5CC2A6", "#9DA7B3", "#FF9A62", "#79C0FF"]),
 }
 
 
 @dataclass(frozen=True)
 class Race:
-    """What machines found for one race, the first machine's result first."""
+    """What machines found for one race, the first machine's result first.
+
+    machines: how many there are in all, of which some may not have run it.
+    """
 
     results: tuple[Result, ...]
+    machines: int = 1
 
     @property
     def name(self) -> str:
         return self.results[0].name
 
     @property
-    def row(self) -> str:
+    def short(self) -> str:
         return SHORT.get(self.name, self.results[0].what)
+
+    @property
+    def row(self) -> str:
+        is_alone = len(self.results) == 1 < self.machines
+        return f"{self.short} (one machine)" if is_alone else self.short
 
     @cached_property  # which is asked for a dozen times, and reckons with each round
     def ratios(self) -> list[float]:
@@ -68,6 +81,8 @@ class Race:
     @property
     def group(self) -> str:
         """XLA pays, or loses, where each machine says so beyond its interval."""
+        if not self.results[0].label.startswith("XLA"):
+            return OTHERS
         clear = all(result.ratio.significant for result in self.results)
         if clear and min(self.ratios) > 1:
             return PAYS
@@ -124,16 +139,16 @@ def why_left_out(result, home):
 
 def in_order(machines):
     """The races of machines, each a list of results: XLA pays first, the highest ratio first."""
-    by_race = {}
+    machines, by_race = list(machines), {}
     for result in (result for results in machines for result in results):
         by_race.setdefault(result.about, []).append(result)
-    races = [Race(tuple(found)) for found in by_race.values()]
+    races = [Race(tuple(found), len(machines)) for found in by_race.values()]
     return sorted(races, key=lambda x: (GROUPS.index(x.group), -statistics.median(x.ratios)))
 
 
 def counted(races):
-    """How many races each group has."""
-    return {group: sum(race.group == group for race in races) for group in GROUPS}
+    """How many races each group has, of those that have any."""
+    return dict(Counter(race.group for race in races))
 
 
 def drawn(races, title, look="light", *, grouped=False):
@@ -155,6 +170,7 @@ def shared(races, title):
 
 def _figure(races, title, look, grouped):
     text, line, colours = LOOKS[look]
+    colours = dict(zip(GROUPS, colours, strict=True))
     groups = list(dict.fromkeys(race.group for race in races)) if grouped else []
     height = 0.95 + 0.29 * (len(races) + 1.6 * len(groups))
     fig, ax = plt.subplots(figsize=(9.4, height), layout="constrained")
@@ -202,11 +218,13 @@ def _name_axes(ax, places, text, line):
     ax.axvline(1, color=text, linewidth=1, zorder=0)
     ax.set_xscale("log")
     marks = [20, 10, 5, 2]
-    ticks = [*(1 / mark for mark in marks), 1, 2, 5]
-    ax.set_xticks(ticks, [*(f"{mark}x" for mark in marks), "same", "2x", "5x"])
-    ax.set_xticks([], minor=True)
     ratios = [ratio for race in places.values() for ratio in race.ratios]
-    ax.set_xlim(min(1 / 25, 0.8 * min(ratios)), max(8, 1.2 * max(ratios)))
+    most = max(8, 1.2 * max(ratios))
+    faster = [mark for mark in (2, 5, 20, 100) if mark < most]
+    ticks = [*(1 / mark for mark in marks), 1, *faster]
+    ax.set_xticks(ticks, [*(f"{x}x" for x in marks), "same", *(f"{x}x" for x in faster)])
+    ax.set_xticks([], minor=True)
+    ax.set_xlim(min(1 / 25, 0.8 * min(ratios)), most)
     ax.set_ylim(max(places) + 0.6, -0.7)
     ax.set_yticks([*places], [race.row for race in places.values()])
     said = "a dot for each machine, machine 1 ringed; a band from lowest to highest"

@@ -217,12 +217,13 @@ def _name_axes(ax, places, text, line):
     """A row for each race, by its name, over how many times faster or slower XLA is."""
     ax.axvline(1, color=text, linewidth=1, zorder=0)
     ax.set_xscale("log")
-    marks = [20, 10, 5, 2]
     ratios = [ratio for race in places.values() for ratio in race.ratios]
     most = max(8, 1.2 * max(ratios))
-    faster = [mark for mark in (2, 5, 20, 100) if mark < most]
-    ticks = [*(1 / mark for mark in marks), 1, *faster]
-    ax.set_xticks(ticks, [*(f"{x}x" for x in marks), "same", *(f"{x}x" for x in faster)])
+    is_wide = most > 20
+    slower = [20, 5] if is_wide else [20, 10, 5, 2]
+    faster = [5, 20, 100] if is_wide else [2, 5]
+    ticks = [*(1 / mark for mark in slower), 1, *faster]
+    ax.set_xticks(ticks, [*(f"{x}x" for x in slower), "same", *(f"{x}x" for x in faster)])
     ax.set_xticks([], minor=True)
     ax.set_xlim(min(1 / 25, 0.8 * min(ratios)), most)
     ax.set_ylim(max(places) + 0.6, -0.7)

@@ -27,6 +27,7 @@ HELPERS += ["conftest.py", "tests/notebook_files.py", "tests/records.py", "tests
 HELPERS += [".venv/set-up.stamp"]  # which says for which accelerator
 ALL_BUT_NOTEBOOKS = [*HELPERS, "*.*", "Makefile", "docs/**/*", "tests/**/*", "tools/**/*"]
 READ_NOTEBOOKS = {"test_browser", "test_notebooks", "test_overview", "test_pages", "test_project"}
+READ_NOTEBOOKS |= {"test_quotes"}
 READ_NOTEBOOKS |= {"test_workshop"}
 SWITCHES = ("TF_", "XLA_", "ONEDNN_", "DNNL_", "KERAS_", "CUDA_", "NVIDIA_", "OMP_", "MKL_", "CXX")
 SWITCHES += ("GLIBC_", "MALLOC_", "LD_", "PYTHON", "HF_", "TRANSFORMERS_", "LANG", "LC_")

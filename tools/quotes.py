@@ -11,6 +11,8 @@ import re
 from itertools import chain, pairwise
 from pathlib import Path
 
+from bets import text_of
+
 ELSEWHERE = "elsewhere"
 SIZES = {"": 1, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 UNIT = r"(?:(?P<prefix>[nµmkMGT]?)(?P<unit>s|B)\b|(?P<share>%|x\b)| (?P<word>times|percent)\b)"
@@ -41,16 +43,6 @@ def amounts_in(text):
     return [(match[0].strip(), Amount(match)) for match in NUMBER.finditer(text)]
 
 
-def text_of(cell):
-    """What a cell has shown, as text; of a table in HTML, its cells."""
-    parts = []
-    for output in cell.get("outputs", []):
-        shown = output.get("data", {})
-        for one in (output.get("text"), shown.get("text/plain"), shown.get("text/html")):
-            parts.append(re.sub(r"<[^>]+>", " ", "".join(one or "")))
-    return "\n".join(parts)
-
-
 def broken(notebook):
     """Sentences about the quotes of a notebook that do not hold."""
     code = {cell["id"]: cell for cell in notebook["cells"] if cell["cell_type"] == "code"}
@@ -63,18 +55,23 @@ def broken(notebook):
 def _broken_in(cell, code):
     source, quotes = "".join(cell["source"]), cell["metadata"].get("quotes", {})
     for quote, home in quotes.items():
-        if quote not in source:
-            yield f"{cell['id']}: {quote!r} is quoted, and does not stand there"
-        elif home == ELSEWHERE:
-            continue
-        elif home not in code:
-            yield f"{cell['id']}: {quote!r} is quoted from {home!r}, which is no cell of code"
-        elif not _shows(code[home], quote):
-            yield f"{cell['id']}: {quote!r} is not what {home!r} shows"
+        if why := _why_broken(quote, home, source, code):
+            yield f"{cell['id']}: {quote!r} {why}"
     known = " ".join(quotes)
     for written, amount in amounts_in(NO_PROSE.sub(" ", source)):
         if amount.unit and written not in known:
             yield f"{cell['id']}: {written!r} is quoted from nowhere"
+
+
+def _why_broken(quote, home, source, code):
+    """Why a quote does not hold, or ""."""
+    if quote not in source:
+        return "is quoted, and does not stand there"
+    if home == ELSEWHERE:
+        return ""
+    if home not in code:
+        return f"is quoted from {home!r}, which is no cell of code"
+    return "" if _shows(code[home], quote) else f"is not what {home!r} shows"
 
 
 def _shows(cell, quote):

@@ -21,7 +21,6 @@ from .timing import (
     Measurement,
     calibrate,
     effort,
-    in_step,
     rounds_by_effort,
     time_block,
     timed,
@@ -159,7 +158,7 @@ def _race(first_calls, *, rounds, budget, block, clock, equal):
         lanes, first_calls.snapshot, control=control, timer=time_block, changing=set(), clock=clock
     )
     try:
-        _calibrate(run, block * effort())
+        run.calibrate(calibrate, block * effort())
         for _ in range(rounds_by_effort(rounds)):
             run.round()
         end = clock() + (0 if _is_narrow(run) else budget * effort())
@@ -193,17 +192,6 @@ def _unlike(first_calls):
     why = f"differs from {reference} by more than {first_calls.tolerance:.2g}, in "
     unlike = {x: outcome for x, outcome in first_calls.outcomes.items() if not outcome.agrees}
     return {label: f"{why}{outcome.difference}" for label, outcome in unlike.items()}
-
-
-def _calibrate(run, block):
-    """Let each block last about so many seconds, and find out which variables change."""
-    passes = dict[str, int]()
-    for label in list(run.blocks):
-        enough = run.attempt(label, calibrate, block)
-        if enough is not None:
-            passes[label] = in_step(enough, next(iter(passes.values()), enough))
-        run.changing |= run.changed()
-    run.passes |= passes
 
 
 def _is_narrow(run):

@@ -103,7 +103,7 @@ def run_in_process(code, args=(), *, uses=(), flags=None, timeout=300.0) -> Run:
             what = f"The process ran longer than {timeout:g} s and was stopped."
             raise ProcessError(what, stdout, stderr, timed_out=True)
         if status:
-            killer = _signal_of(status)
+            killer = signal_of(status)
             how = f"was killed by {killer}" if killer else f"ended with exit code {status}"
             raise ProcessError(f"The process {how}.", stdout, stderr, signal=killer)
         if callable(code) and not answer.exists():
@@ -130,8 +130,8 @@ def _text(file):
     return printed.decode("utf-8", errors="replace")
 
 
-def _signal_of(status):
-    """The name of the signal that a process was killed by, such as "SIGSEGV", or None."""
+def signal_of(status: int) -> str | None:
+    """The name of the signal that ended a process with this status, such as "SIGSEGV", or None."""
     if status > 0:
         return None
     names = {number.value: number.name for number in signal.Signals}

@@ -4,7 +4,7 @@ import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from .timing import Block
+from .timing import Block, in_step
 from .variables import Snapshot
 
 Lane = Sequence[Callable]  # the calls of a candidate, without arguments; a pass makes each once
@@ -57,6 +57,22 @@ class Race:
             self.errors[label] = error
             del self.blocks[label]
             return None
+
+    def calibrate(self, act: Callable, seconds: float) -> None:
+        """Let each block last about so many seconds, and find out which variables change.
+
+        Args:
+            act: How many passes over a lane last so long, such as `calibrate` of `timing`.
+            seconds: Of a block.
+        """
+        passes = dict[str, int]()
+        for label in list(self.blocks):
+            enough = self.attempt(label, act, seconds)
+            if enough is not None:
+                passes[label] = in_step(enough, next(iter(passes.values()), enough))
+            if self.changing is not None:
+                self.changing |= self.changed()
+        self.passes |= passes
 
     def round(self) -> None:
         """A block of each candidate, and another one of the control."""

@@ -1,7 +1,6 @@
 """The side that asks: a fresh process, what it answered, and why it ended."""
 
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ from typing import IO, Any
 import msgspec
 
 from xla_helpers.memory import PINNED
+from xla_helpers.processes import signal_of
 from xla_helpers.tables import printable, truncate
 
 from .worker import Job
@@ -103,8 +103,7 @@ class Worker:
         status = self._process.wait()
         if is_late:
             return f"it took longer than {SECONDS:g} s"
-        names = {-number.value: number.name for number in signal.Signals}
-        how = names.get(status, f"exit code {status}")
+        how = signal_of(status) or f"exit code {status}"
         self._stderr.seek(0)
         lines = self._stderr.read().decode("utf-8", errors="replace").strip().splitlines()
         said = f": {truncate(printable(lines[-1]), 300)}" if lines else ""

@@ -23,7 +23,6 @@ from xla_helpers.timing import (
     Block,
     Measurement,
     effort,
-    in_step,
     rounds_by_effort,
 )
 from xla_helpers.variables import Snapshot
@@ -91,8 +90,7 @@ def race(
         rivals = _Rivals(job, jax_environment, tell, stack)
         rivals.export()
         rivals.start()
-        rivals.compare()
-        return rivals.raced()
+        return rivals.raced(rivals.compared())
 
 
 class _Rivals:
@@ -166,7 +164,7 @@ class _Rivals:
         if not self._about["is_keras"]:
             return "what is called is no Keras model"
         is_there = self._environment[KERAS_ON_JAX] is not None
-        return "" if is_there else "not in this environment: jax brings it"
+        return "" if is_there else _missing(RUNTIMES[KERAS_ON_JAX])
 
     def _started(self, label, runtime):
         """Start a runtime in a process of its own."""
@@ -177,46 +175,44 @@ class _Rivals:
         self._workers[label] = worker
         return found
 
-    def compare(self):
-        """Hold the results of all that started against the graph's."""
+    def compared(self):
+        """The results of all that started, held against the graph's."""
         files = {label: results_of(label) for label in self._workers if label != "graph"}
         try:
-            self._compared = self._model.ask("compare", files)
+            return self._model.ask("compare", files)
         except WorkerError as error:
-            self._compared = {"outcomes": {}, "sensitive": [], "inconclusive": str(error)}
+            return {"outcomes": {}, "sensitive": [], "inconclusive": str(error)}
 
-    def raced(self) -> Rivals:
+    def raced(self, compared) -> Rivals:
         """Time a block of calls of each runtime in turns, and put together what was found."""
         self._tell("the race")
         lanes = {label: [worker.ask] for label, worker in self._workers.items()}
-        run = Race(lanes, Snapshot(), control="graph", timer=_time_block)
-        enough = {x: run.attempt(x, _calibrate, BLOCK_SECONDS * effort()) for x in lanes}
-        passes = {x: number for x, number in enough.items() if number is not None}
-        run.passes |= {x: in_step(number, passes.get("graph", 1)) for x, number in passes.items()}
+        run = Race(lanes, Snapshot(), control="graph", timer=_time_block, changing=set())
+        run.calibrate(_calibrate, BLOCK_SECONDS * effort())
         for _ in range(rounds_by_effort(ROUNDS)):
             run.round()
         for label, error in run.errors.items():
             self._set(label, why=f"left the race: {error}")
         if "graph" in run.errors:
             raise ValueError(f"the graph {self._rows['graph'].why}")
-        found = self._comparison(run)
+        found = self._comparison(run, compared)
         rows = tuple(Rival.raced(row, found) for row in self._rows.values())
         return Rivals(rows, found, self._about["words"], self._job.threads)
 
-    def _comparison(self, run):
+    def _comparison(self, run, compared):
         def measured(label, blocks):
             return Measurement.of(label, self._rows[label].first, blocks, run.passes[label])
 
-        outcomes = self._compared["outcomes"]
+        outcomes = compared["outcomes"]
         return Comparison(
             measurements={label: measured(label, blocks) for label, blocks in run.blocks.items()},
             differences={label: _difference(outcomes[label]) for label in outcomes},
             failures={label: row.why for label, row in self._rows.items() if row.why},
-            tolerance=self._compared.get("tolerance", TOLERANCE),
+            tolerance=compared.get("tolerance", TOLERANCE),
             evidence=self._evidence,
             control=measured("graph", run.again),
-            inconclusive=self._compared["inconclusive"],
-            sensitive=msgspec.convert(self._compared["sensitive"], tuple[Sensitive, ...]),
+            inconclusive=compared["inconclusive"],
+            sensitive=msgspec.convert(compared["sensitive"], tuple[Sensitive, ...]),
         )
 
 
@@ -228,8 +224,12 @@ def results_of(label: str) -> str:
 def _why_not(error, runtime):
     """Why a runtime did not start, in words."""
     if "No module named" in str(error) and runtime.brings:
-        return f"not in this environment: {runtime.brings} brings it"
+        return _missing(runtime)
     return str(error)
+
+
+def _missing(runtime):
+    return f"not in this environment: {runtime.brings} brings it"
 
 
 def _time_block(lane, calls, clock):

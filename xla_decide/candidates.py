@@ -41,8 +41,7 @@ class Candidates:
 
         Arrays have the types of the function's signature, to which it would cast them itself.
         """
-        is_one = self._step or not isinstance(batch, tuple) or hasattr(batch, "_fields")
-        args = (batch,) if is_one else batch
+        args = (batch,) if self._step else parts_of(batch)
         signature = getattr(self.fn, "input_signature", None)
         return _cast(args, tuple(signature)) if signature else args
 
@@ -110,6 +109,12 @@ class Candidates:
                 "inputs alone: give [inputs for inputs, _ in batches], or step=True for a training "
                 "step"
             )
+
+
+def parts_of(batch: Any) -> tuple:
+    """The arguments that a batch is: the parts of a tuple, or itself; a NamedTuple is one."""
+    is_one = not isinstance(batch, tuple) or hasattr(batch, "_fields")
+    return (batch,) if is_one else batch
 
 
 def _cast(args, signature):

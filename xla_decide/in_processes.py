@@ -90,8 +90,6 @@ def compile_file(
         target: The name of a GPU that `targets` lists, or several names.
         batches: Of a saved model, as for `decide_file`.
         below: The same.
-        batches: Of a saved model, as for `decide_file`.
-        below: The same.
 
     Returns:
         A `TargetProgram`, or, for several names, one for each; without the texts of the programs.

@@ -12,11 +12,11 @@ from xla_helpers.equality import judge
 from xla_helpers.first_calls import call_each
 from xla_helpers.startup import prepare_tensorflow
 
-from .candidates import Candidates
+from .candidates import Candidates, parts_of
 from .plan import Plan
 from .reader_file import loaded
 from .rivals.exporting import Inputs, export, flat_function, numbered, save, saved_function
-from .rivals.worker import INPUTS, Job, Loaded, Runner, read_arrays, write_arrays
+from .rivals.worker import INPUTS, Job, Loaded, read_arrays, runner, write_arrays
 from .stream import first_of, words_of
 
 WEIGHTS = "weights.npz"  # of a Keras model, for Keras on another backend
@@ -74,8 +74,8 @@ class Model:
             results: Label to the name of a file of arrays.
 
         Returns:
-            Label to its difference: the size, None where it is infinite, place and words; the
-            labels that agree; what rounding moves; and why nothing can be said, or "".
+            Label to its difference: the size, None where it is infinite, place and words; what
+            rounding moves; the tolerance; and why nothing can be said, or "".
         """
         inputs = tuple(read_arrays(self._job.path(INPUTS)))
         calls = {"graph": Call(self._flat, inputs)}
@@ -90,7 +90,6 @@ class Model:
                     "size": one.difference.size if math.isfinite(one.difference.size) else None,
                     "place": one.difference.place,
                     "detail": one.difference.detail,
-                    "agrees": one.agrees,
                 }
                 for label, one in judged.outcomes.items()
                 if one.difference
@@ -101,36 +100,32 @@ class Model:
         }
 
 
-def keras_on_jax(job: Job) -> Runner:
+@runner
+def keras_on_jax(job: Job) -> Loaded:
     """The same Keras model on JAX, under `jax.jit`, with the weights of TensorFlow's."""
+    import jax
+    import keras
+    import numpy as np
 
-    def load(job):
-        import jax
-        import keras
-        import numpy as np
+    model, batches, options = loaded(Path(job.model), job.function, job.options)
+    kwargs = Plan.of(options).kwargs or {}
+    inputs = Inputs(parts_of(first_of(batches)), dict(kwargs), keras.tree)
+    arrays = read_arrays(job.path(INPUTS))
+    if not model.built:
+        args, kwargs = inputs.packed(arrays)
+        model(*args, **kwargs)
+    model.set_weights(read_arrays(job.path(WEIGHTS)))
+    weights = [
+        [one.value for one in group]
+        for group in (model.trainable_variables, model.non_trainable_variables)
+    ]
 
-        model, batches, options = loaded(Path(job.model), job.function, job.options)
-        batch, kwargs = first_of(batches), Plan.of(options).kwargs or {}
-        is_one = not isinstance(batch, tuple) or hasattr(batch, "_fields")
-        inputs = Inputs((batch,) if is_one else batch, dict(kwargs), keras.tree)
-        arrays = read_arrays(job.path(INPUTS))
-        if not model.built:
-            args, kwargs = inputs.packed(arrays)
-            model(*args, **kwargs)
-        model.set_weights(read_arrays(job.path(WEIGHTS)))
-        weights = [
-            [one.value for one in group]
-            for group in (model.trainable_variables, model.non_trainable_variables)
-        ]
+    @jax.jit
+    def stateless(weights, arrays):
+        args, kwargs = inputs.packed(arrays)
+        return keras.tree.flatten(model.stateless_call(*weights, *args, **kwargs)[0])
 
-        @jax.jit
-        def stateless(weights, arrays):
-            args, kwargs = inputs.packed(arrays)
-            return keras.tree.flatten(model.stateless_call(*weights, *args, **kwargs)[0])
+    def call():
+        return [np.asarray(one) for one in stateless(weights, arrays)]
 
-        def call():
-            return [np.asarray(one) for one in stateless(weights, arrays)]
-
-        return Loaded(call, jax.__version__)
-
-    return Runner(load, job)
+    return Loaded(call, jax.__version__)

@@ -7,20 +7,22 @@ from importlib import metadata
 
 from xla_helpers.startup import prepare_tensorflow
 
-from .worker import INPUTS, SAVED, Job, Loaded, Runner, read_arrays
+from .worker import INPUTS, SAVED, Job, Loaded, read_arrays, runner
 
 TYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16"}
 """OpenVINO's names of types, as NumPy's."""
 
 
-def graph(job: Job) -> Runner:
+@runner
+def graph(job: Job) -> Loaded:
     """TensorFlow, as a graph."""
-    return Runner(lambda job: _tensorflow(job, None), job)
+    return _tensorflow(job, None)
 
 
-def compiled(job: Job) -> Runner:
+@runner
+def compiled(job: Job) -> Loaded:
     """TensorFlow, compiled by XLA."""
-    return Runner(lambda job: _tensorflow(job, True), job)
+    return _tensorflow(job, True)
 
 
 def _tensorflow(job, jit_compile):
@@ -38,57 +40,53 @@ def _tensorflow(job, jit_compile):
     return Loaded(call, tf.__version__)
 
 
-def lite_rt(job: Job) -> Runner:
+@runner
+def lite_rt(job: Job) -> Loaded:
     """LiteRT, the runtime of TensorFlow Lite's files."""
+    from ai_edge_litert.interpreter import Interpreter
 
-    def load(job):
-        from ai_edge_litert.interpreter import Interpreter
+    interpreter = Interpreter(str(job.path("model.tflite")), num_threads=job.threads)
+    interpreter.allocate_tensors()
+    signature = interpreter.get_signature_runner()
+    inputs, outputs = (
+        [details[name]["index"] for name in sorted(details)]
+        for details in (signature.get_input_details(), signature.get_output_details())
+    )
+    given = list(zip(inputs, read_arrays(job.path(INPUTS)), strict=True))
 
-        interpreter = Interpreter(str(job.path("model.tflite")), num_threads=job.threads)
-        interpreter.allocate_tensors()
-        signature = interpreter.get_signature_runner()
-        inputs, outputs = (
-            [details[name]["index"] for name in sorted(details)]
-            for details in (signature.get_input_details(), signature.get_output_details())
-        )
-        given = list(zip(inputs, read_arrays(job.path(INPUTS)), strict=True))
+    def call():
+        for index, array in given:
+            interpreter.set_tensor(index, array)
+        interpreter.invoke()
+        return [interpreter.get_tensor(index) for index in outputs]
 
-        def call():
-            for index, array in given:
-                interpreter.set_tensor(index, array)
-            interpreter.invoke()
-            return [interpreter.get_tensor(index) for index in outputs]
-
-        return Loaded(call, _version("ai-edge-litert"))
-
-    return Runner(load, job)
+    return Loaded(call, _version("ai-edge-litert"))
 
 
-def onnx_runtime(job: Job) -> Runner:
+@runner
+def onnx_runtime(job: Job) -> Loaded:
     """ONNX Runtime, on the processor."""
+    import onnxruntime
 
-    def load(job):
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = job.threads
-        path = str(job.path("model.onnx"))
-        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        names = [one.name for one in session.get_inputs()]
-        given = dict(zip(names, read_arrays(job.path(INPUTS)), strict=True))
-        return Loaded(lambda: session.run(None, given), _version("onnxruntime"))
-
-    return Runner(load, job)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = job.threads
+    path = str(job.path("model.onnx"))
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    names = [one.name for one in session.get_inputs()]
+    given = dict(zip(names, read_arrays(job.path(INPUTS)), strict=True))
+    return Loaded(lambda: session.run(None, given), _version("onnxruntime"))
 
 
-def openvino(job: Job) -> Runner:
+@runner
+def openvino(job: Job) -> Loaded:
     """OpenVINO, in the type that it chooses itself."""
-    return Runner(lambda job: _openvino(job, {}), job)
+    return _openvino(job, {})
 
 
-def openvino_float32(job: Job) -> Runner:
+@runner
+def openvino_float32(job: Job) -> Loaded:
     """OpenVINO, told to compute in float32."""
-    return Runner(lambda job: _openvino(job, {"INFERENCE_PRECISION_HINT": "f32"}), job)
+    return _openvino(job, {"INFERENCE_PRECISION_HINT": "f32"})
 
 
 def _openvino(job, options):

@@ -108,6 +108,11 @@ class Runner:
         return time_block(self._lane, calls)
 
 
+def runner(load: Callable[[Job], Loaded]) -> Callable[[Job], Runner]:
+    """What makes a `Runner` of a job, for a function that loads a model in a runtime."""
+    return lambda job: Runner(load, job)
+
+
 def write_arrays(path: Path, arrays: Sequence[Any]) -> None:
     """Write arrays in their order; text as bytes of one length, since no file holds objects."""
     shown = [np.asarray(array) for array in arrays]

@@ -131,6 +131,16 @@ def test_rows_of_the_table_keep_the_standard():
         assert all(x.as_labelled for x in same) and max(len(x.runs) for x in same) == 6
 
 
+def test_a_result_in_bold_shows_an_interval_without_one():
+    """The digits that are shown say why a number is bold, and why another is not."""
+    table = (ROOT / "docs/results.md").read_text(encoding="utf-8")
+    cell = r"\| (\*\*)?[\d.]+x (?:faster|slower)(?:\*\*)? \\\[([\d.]+), ([\d.]+)\\\](?= \|)"
+    shown = re.findall(cell, table)
+    assert len(shown) >= 50
+    for bold, low, high in shown:
+        assert bool(bold) != (float(low) <= 1 <= float(high)), (bold, low, high)
+
+
 def test_a_link_that_is_shared_has_a_picture_where_there_is_an_address():
     conf = runpy.run_path(str(ROOT / "docs/conf.py"))
     assert conf["site_of"]("https://github.com/OWNER/xla") == ""

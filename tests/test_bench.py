@@ -3,8 +3,10 @@
 `make bench` runs them: about ten minutes, in which nothing else should run on the machine.
 """
 
+import math
 import os
 import random
+import re
 import statistics
 import subprocess
 import sys
@@ -61,8 +63,7 @@ def page():
     """
     found, before = {}, PAGE.read_text(encoding="utf-8")
     if xh.describe_machine() in before:
-        rows = [line.strip("| ").split(" | ") for line in before.splitlines() if line[:2] == "| "]
-        found = {asked: dict(zip(CONDITIONS, said, strict=False)) for asked, *said in rows[1:]}
+        found = shown(before)
     yield found
     said = {asked: [own.get(x, "") for x in CONDITIONS] for asked, own in found.items()}
     rows = "\n".join(f"| {asked} | {' | '.join(answers)} |" for asked, answers in said.items())
@@ -70,10 +71,41 @@ def page():
         "# Does the table keep its word?\n\n"
         "`make bench` asks what is known beforehand, and writes this page. A function is raced "
         "against itself, slowdowns are planted, and medians are set beside those of `timeit`.\n\n"
-        f"| | {' | '.join(CONDITIONS)} |\n|---|---|---|\n{rows}\n\n"
+        f"| | {' | '.join(CONDITIONS)} |\n|---|---|---|\n{rows}\n\n{false_alarms(found)}"
         f"*Measured on {xh.describe_machine()}.*\n",
         encoding="utf-8",
     )
+
+
+def shown(page):
+    """Question to condition to what was found, of the text of a page."""
+    rows = [line.strip("| ").split(" | ") for line in page.splitlines() if line[:2] == "| "]
+    return {asked: dict(zip(CONDITIONS, said, strict=False)) for asked, *said in rows[1:]}
+
+
+def false_alarms(found):
+    """What it means that equals were told apart more often than promised; "" where they were not.
+
+    found: as `shown` returns it.
+    """
+    said = []
+    for asked, answers in found.items():
+        for condition, answer in answers.items():
+            counted = re.fullmatch(r"(\d+) of (\d+)", answer)
+            claimed, races = map(int, counted.groups()) if counted else (0, 0)
+            if "called different" not in asked or claimed <= CLAIMED * races:
+                continue
+            chance = sum(
+                math.comb(races, k) * CLAIMED**k * (1 - CLAIMED) ** (races - k)
+                for k in range(claimed, races + 1)
+            )
+            said.append(
+                f"An interval of {1 - CLAIMED:.0%} allows {CLAIMED * races:.0f} false alarms in "
+                f"{races} races, and {claimed} were counted ({condition}). Chance alone gives so "
+                f"many or more in {chance:.0%} of benches: before you trust a small difference, "
+                "measure it again on a quiet machine.\n\n"
+            )
+    return "".join(said)
 
 
 def loop(turns):

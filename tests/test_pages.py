@@ -22,6 +22,7 @@ from races import LOOKS, LOSES, PAYS, SHORT, UNCLEAR, in_order, machines
 
 import xla_decide as xd
 import xla_helpers as xh
+from tests import test_bench
 from xla_helpers.look.manual import ROWS
 from xla_helpers.results import Recorded, Result, write
 from xla_helpers.timing import Measurement
@@ -139,6 +140,15 @@ def test_a_result_in_bold_shows_an_interval_without_one():
     assert len(shown) >= 50
     for bold, low, high in shown:
         assert bool(bold) != (float(low) <= 1 <= float(high)), (bold, low, high)
+
+
+def test_the_page_of_the_bench_says_what_its_false_alarms_mean():
+    text = test_bench.PAGE.read_text(encoding="utf-8")
+    said = test_bench.false_alarms(test_bench.shown(text))
+    assert said in text and ("7 were counted (every core loaded)" in said) == ("| 7 of 100" in text)
+    asked = "a function against itself, called different"
+    assert "6 were counted (quiet)" in test_bench.false_alarms({asked: {"quiet": "6 of 100"}})
+    assert test_bench.false_alarms({asked: {"quiet": "5 of 100"}}) == ""
 
 
 def test_a_link_that_is_shared_has_a_picture_where_there_is_an_address():

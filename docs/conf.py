@@ -53,7 +53,7 @@ GROUPS = {
     "For teachers": ["docs/workshop"],
     "Try it": ["docs/passes", "docs/dial"],
     "About the numbers": ["docs/results", "docs/measurements", "docs/bench"],
-    "Elsewhere": ["docs/gpu", "docs/commands", "docs/cluster", "docs/versions"],
+    "Elsewhere": ["docs/gpu", "docs/commands", "docs/versions"],
     "The project": [],
 }
 

@@ -192,6 +192,12 @@ def test_each_row_of_the_manual_runs_and_is_proved_or_names_its_source():
         assert documented or ("seen in 2." in row and row.count("```python") == 2), row
 
 
+def test_the_manual_begins_with_a_list_of_its_rows():
+    text = (ROOT / "docs/messages.md").read_text(encoding="utf-8")
+    listed, _ = text.split("\n## ", 1)
+    assert re.findall(r"\]\(#([^)]+)\)", listed) == headings("messages.md", "###")
+
+
 def test_the_manual_has_the_words_that_public_reports_use():
     """Whoever searches the page for them finds a row."""
     text = (ROOT / "docs/messages.md").read_text(encoding="utf-8")

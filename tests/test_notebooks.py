@@ -90,7 +90,9 @@ def test_format_and_ids(path):
 def test_opening_and_order_of_sections(path):
     cells = read(path).cells
     title, *opening = cells[0].source.splitlines()
-    assert title.removeprefix("# ").lower().replace(" ", "_") == path.stem[3:]
+    is_renamed = path.stem == "04_avoid_retracing"  # links to the file stay
+    named = "avoid_recompiling" if is_renamed else path.stem[3:]
+    assert title.removeprefix("# ").lower().replace(" ", "_") == named
     for promise in ("**What you'll do.**", "**What you'll learn**", "**What you'll need.**"):
         assert promise in "\n".join(opening)
     found = re.findall(r"^## (.+)$", prose(path), re.MULTILINE)

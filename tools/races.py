@@ -24,7 +24,6 @@ SHORT = {  # the name of a record to the row of a picture
     "generate-fixed": "GPT-2 small, the graph mended",
     "dense-model": "Small Dense model",
     "gradient-step": "Gradient of eight layers",
-    "auto-clustering": "Model with NumPy, clustered",
     "shifted-model": "EfficientNetV2-S, layers rewritten",
     "language-gradients": "Tiny GPT-2, loss and gradients",
     "your-machine": "One line, 1024 x 1024 numbers",

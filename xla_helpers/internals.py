@@ -108,6 +108,13 @@ def as_new(concrete: Any) -> Any:
     return new
 
 
+def frozen(concrete: Any) -> Any:
+    """A concrete function whose variables, and the constants that it captured, are in its graph."""
+    from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+
+    return convert_variables_to_constants_v2(concrete)
+
+
 def prepared_graphs(call: Callable) -> list:
     """The graphs (`GraphDef`) that TensorFlow prepares in a call, as its executor gets them.
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from xla_helpers import internals
 from xla_helpers.calls import Call
 
 from .worker import SAVED, Job
@@ -114,10 +115,16 @@ def _to_lite_rt(flat, job):
 
 
 def _to_onnx(flat, job):
+    """Frozen first: the converter would make an input of each constant that was captured."""
     import tf2onnx
 
-    path = str(job.path("model.onnx"))
-    tf2onnx.convert.from_function(flat, flat.input_signature, output_path=path)
+    whole = internals.frozen(flat.get_concrete_function())
+    tf2onnx.convert.from_graph_def(
+        whole.graph.as_graph_def(),
+        input_names=[one.name for one in whole.inputs],
+        output_names=[one.name for one in whole.outputs],
+        output_path=str(job.path("model.onnx")),
+    )
 
 
 def _to_openvino(flat, job):

@@ -31,6 +31,11 @@ def gelu():
     return keras.Sequential([keras.Input([10]), keras.layers.Dense(10, "gelu")]), [ONES]
 
 
+def captured():  # Keras keeps its mean and variance as constants
+    layers = [keras.layers.Normalization(mean=2.0, variance=9.0), keras.layers.Dense(2)]
+    return keras.Sequential([keras.Input([10]), *layers]), [ONES]
+
+
 def several():
     first, second = keras.Input([10]), keras.Input([3], dtype="int32")
     looked_up = keras.layers.Flatten()(keras.layers.Embedding(9, 4)(second))
@@ -147,6 +152,12 @@ def test_a_file_that_no_runtime_loads_is_found_by_loading(file, few):
     found = raced(file, "gelu")
     assert "Erfc" in found["ONNX Runtime"].why and "/" not in found["ONNX Runtime"].why[:60]
     assert found["ONNX Runtime"].disk > 0 and found["LiteRT"].results.startswith("agree")
+
+
+def test_constants_that_were_captured_are_in_the_file_and_are_no_inputs(file, few):
+    found = raced(file, "captured")
+    assert not found.not_raced
+    assert all(found[label].results.startswith("agree") for label in FEW[1:])
 
 
 def test_several_inputs_and_outputs_keep_their_order(file, few):

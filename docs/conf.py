@@ -113,7 +113,7 @@ def for_the_site(app, name, source):
         return
     notebook = json.loads(source[0])
     for cell in notebook["cells"]:
-        forms = [form(bet, f"{name[10:12]}-{cell['id']}-{place}")
+        forms = [form(bet, f"{name[10:12]}-{cell['id']}", place)
             for place, bet in enumerate(bets_of(cell, notebook["cells"]))]  # fmt: skip
         if forms:
             cell["source"] = "\n\n".join(["".join(cell["source"]), *forms])

@@ -16,11 +16,14 @@ from urllib.parse import urlsplit
 
 import axe_core_python
 import matplotlib.pyplot as plt
+import nbformat
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
+
+from tools.learners import Fold
 
 ROOT = Path(__file__).parents[1]
 NAMES = sorted(path.stem for path in ROOT.glob("notebooks/*.ipynb"))
@@ -179,6 +182,7 @@ WORST = """
 axe.run(document.querySelector("article")).then(found => arguments[0](found.violations
   .filter(one => ["critical", "serious"].includes(one.impact))
   .map(one => `${one.id}: ${one.nodes[0].html}`)));"""
+OPENED = "return [...document.querySelectorAll('.came-out')].filter(fold => fold.open).length"
 TOUCHED = ["docs/dial", "docs/passes", "notebooks/01_fuse_a_computation"]
 
 
@@ -225,28 +229,40 @@ def test_the_lens_goes_on_and_back(browser, address):
     assert not browser.find_element(By.CSS_SELECTOR, ".on").is_enabled()
 
 
-def test_a_bet_is_judged_once_and_kept(browser, address):
+def test_a_bet_is_judged_once_kept_and_opens_its_answer(browser, address):
     page = f"{address}/site/notebooks/01_fuse_a_computation.html"
     visit(browser, page)
     browser.execute_script("localStorage.clear()")
     visit(browser, page)
-    bet = browser.find_element(By.CSS_SELECTOR, "form.bet")
-    field, right = bet.find_element(By.TAG_NAME, "input"), bet.get_attribute("data-right")
-    for given, says in (("many", "A number"), ("999", f"Here it was {right}"), (right, "Right.")):
+    one, other = browser.find_elements(By.CSS_SELECTOR, "form.bet")[:2]  # of one guess
+    rights = [bet.get_attribute("data-right") for bet in (one, other)]
+    for bet, given, says in (
+        (one, "many", "A number"),
+        (one, "999", f"Here it was {rights[0]}."),
+        (one, f"{rights[0]} kernels", "Right."),
+        (other, f"{rights[1]}.0", "Right."),
+    ):
+        assert browser.execute_script(OPENED) == 0
+        field = bet.find_element(By.TAG_NAME, "input")
         field.clear()
         field.send_keys(given, Keys.ENTER)
         assert says in bet.find_element(By.TAG_NAME, "output").text
-    assert "0 of 1 right" in bet.find_element(By.TAG_NAME, "output").text  # the first one counts
+    assert browser.execute_script(OPENED) == 1  # the fold of this guess, and no other
+    visit(browser, page)
+    one, other = browser.find_elements(By.CSS_SELECTOR, "form.bet")[:2]
+    assert one.find_element(By.TAG_NAME, "input").get_attribute("value") == "999"  # the first
+    assert [bet.get_attribute("class") for bet in (one, other)] == ["bet wrong", "bet right"]
+    assert "1 of 2 right" in other.find_element(By.TAG_NAME, "output").text
+    browser.execute_script("localStorage.clear()")
 
 
 def test_all_answers_open_and_stay_so(browser, address):
-    shown = "return [...document.querySelectorAll('.came-out')].filter(fold => fold.open).length"
     for number, name in enumerate(NAMES[:2]):
         visit(browser, f"{address}/site/notebooks/{name}.html")
         if not number:
-            assert browser.execute_script(shown) == 0
+            assert browser.execute_script(OPENED) == 0
             browser.find_element(By.CSS_SELECTOR, ".answers input").click()
-        assert browser.execute_script(shown) > 2
+        assert browser.execute_script(OPENED) > 2
     browser.execute_script("localStorage.clear()")
 
 
@@ -293,10 +309,16 @@ const app = window.jupyterapp, widget = app.shell.currentWidget;
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory):
-    """`make lab` for someone new to Jupyter, on a copy of the notebooks; gives its address."""
+def lab_notebooks(tmp_path_factory):
+    """The folder of notebooks that `lab` serves, a copy of ours."""
     home = tmp_path_factory.mktemp("home")
-    folder = shutil.copytree(ROOT / "notebooks", home / "notebooks")
+    return shutil.copytree(ROOT / "notebooks", home / "notebooks")
+
+
+@pytest.fixture(scope="module")
+def lab(lab_notebooks):
+    """`make lab` for someone new to Jupyter, on a copy of the notebooks; gives its address."""
+    home, folder = lab_notebooks.parent, lab_notebooks
     shutil.copytree(ROOT / "docs", home / "docs")
     (home / "jupyter_lab_config.json").write_text(json.dumps(SETTINGS))
     places = {f"JUPYTER_{kind}_DIR": str(home) for kind in ("CONFIG", "DATA", "RUNTIME")}
@@ -322,6 +344,23 @@ def test_jupyterlab_asks_fetches_and_changes_nothing_and_runs_every_cell(browser
     assert browser.execute_async_script(SAVE) == opened
     browser.execute_script(RUN_ALL)
     assert wait_for(lambda: browser.execute_script("return window.said"), 900) == "well"
+
+
+HIDDEN = """
+return window.jupyterapp.shell.currentWidget.content.widgets
+  .filter(cell => (cell.model.getMetadata("tags") ?? []).includes("answer"))
+  .map(cell => cell.isHidden);"""
+
+
+def test_run_all_spoils_no_guess_in_a_learner_copy(browser, lab, lab_notebooks):
+    copy, _ = Fold().preprocess(nbformat.read(ROOT / f"notebooks/{NAMES[0]}.ipynb", 4), {})
+    nbformat.write(copy, lab_notebooks / "learner.ipynb")
+    visit(browser, f"{lab}lab/tree/notebooks/learner.ipynb?token=test&reset")
+    wait_for(lambda: browser.execute_script(SESSION), 120)
+    browser.execute_script(RUN_ALL)
+    wait_for(lambda: browser.execute_script("return window.said"), 900)
+    hidden = browser.execute_script(HIDDEN)
+    assert len(hidden) > 10 and all(hidden)
 
 
 CLICK = """

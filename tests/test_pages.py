@@ -262,13 +262,46 @@ def test_the_side_bar_holds_the_parts_of_the_readme_and_numbers(site):
         assert numbers.index(added) == numbers.index(last) + 1
 
 
-def test_a_notebook_folds_what_came_out_and_names_its_folds(site):
+class InSight(HTMLParser):
+    """The guesses of a page, and what came out below each before the next heading, unfolded."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.guesses, self.shown, self.is_guessing, self.folds = 0, [], False, []
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        if tag == "details":
+            self.folds.append(given.get("class") == "came-out")
+        self.is_guessing = self.is_guessing and tag not in ("h1", "h2", "h3")
+        came_out = tag == "img" or "cell_output" in (given.get("class") or "").split()
+        if self.is_guessing and came_out and not any(self.folds):
+            self.shown.append((self.guesses, tag, given))
+
+    def handle_endtag(self, tag):
+        if tag == "details":
+            self.folds.pop()
+
+    def handle_data(self, data):
+        if data == "Guess before you run.":
+            self.guesses, self.is_guessing = self.guesses + 1, True
+
+
+def test_nothing_answers_a_guess_in_plain_sight(site):
+    guesses = 0
+    for path in NOTEBOOKS:
+        page = InSight(site / f"notebooks/{path.stem}.html")
+        assert page.shown == [], path
+        guesses += page.guesses
+    assert guesses > 40
+
+
+def test_a_notebook_names_its_folds(site):
     for path in NOTEBOOKS:
         text = (site / f"notebooks/{path.stem}.html").read_text()
         assert "google.colab" not in text and 'id="set-up"' in text
         assert {"Check of exercise 1", "Solution 2"} <= set(re.findall("<summary>(.+?)</", text))
-        for guess in text.split("Guess before you run.</strong>")[1:]:
-            assert "cell_output" not in guess.split("class='came-out'")[0], path
 
 
 def test_the_reference_holds_every_public_name_and_lists_it(site):

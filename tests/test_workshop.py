@@ -1,5 +1,6 @@
 """What `make workshop` gives to learners and the screen, and whether its checks are fair."""
 
+import itertools
 import os
 import re
 import shutil
@@ -13,6 +14,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
+
+from tools.learners import ANSWER
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -60,15 +63,23 @@ def test_a_guess_is_a_slide_and_a_teacher_has_something_to_say(path):
         assert cell.cell_type == "code" or cell.metadata.get("slideshow"), cell.id  # or a note
 
 
-def test_learners_see_neither_solutions_nor_outputs_and_unfold_answers(made):
-    cells, ids = read(made / "notebooks" / ONE.name).cells, {cell.id for cell in read(ONE).cells}
-    gone = {id for id in ids if id.startswith("solution")} | {"colab"}
-    assert gone < ids and ids - {cell.id for cell in cells} == gone
-    for cell in cells:
-        assert not (cell.get("outputs") or cell.get("execution_count") or "say" in cell.metadata)
-        if "answer" in cell.metadata.get("tags", []):
-            hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
-            assert hidden or cell.source.startswith("<details>")
+def test_learners_see_neither_solutions_nor_outputs_and_open_answers(made):
+    """What follows a guess, code and outputs too, stands below a closed heading of its own."""
+    cells, given = read(made / "notebooks" / ONE.name).cells, {c.id: c for c in read(ONE).cells}
+    gone = {id for id in given if id.startswith("solution")} | {"colab"}
+    assert gone < given.keys() and given.keys() - {cell.id for cell in cells} == gone
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
+    assert not any({"say", "bet"} & cell.metadata.keys() for cell in cells)
+    heading, guesses = None, [id for id, cell in given.items() if "say" in cell.metadata]
+    for cell, after in itertools.pairwise(cells):
+        if cell.cell_type == "markdown" and cell.source.startswith("#"):
+            heading = cell
+        closed = heading and heading.metadata.get("jp-MarkdownHeadingCollapsed")
+        assert (cell.id in guesses) == (after.source == ANSWER)
+        if cell.id in guesses:
+            assert not closed
+        elif "answer" in cell.metadata.get("tags", []) and cell != heading:
+            assert closed
 
 
 def test_slides_are_complete_and_ask_no_other_host(made):

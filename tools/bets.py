@@ -46,8 +46,9 @@ def text_of(cell):
     return "\n".join("".join(text) for text in texts)
 
 
-def form(bet, key):
+def form(bet, guess, place):
     """HTML of a bet, which bets.js brings to life and which is hidden without it."""
+    key = f"{guess}-{place}"
     name = f"bet-{key}"
     if bet.choices:
         options = "".join(f"<option>{escape(choice)}</option>" for choice in bet.choices)
@@ -55,7 +56,8 @@ def form(bet, key):
     else:
         field = f'<input id="{name}" inputmode="numeric" size="6" autocomplete="off">'
     return (
-        f'<form class="bet" data-right="{escape(bet.right)}" data-key="{escape(key)}" hidden>'
+        f'<form class="bet" data-right="{escape(bet.right)}" data-key="{escape(key)}" '
+        f'data-guess="{escape(guess)}" hidden>'
         f'<label for="{name}">{escape(bet.ask)}</label> {field} <button>Bet</button> '
         '<output aria-live="polite"></output></form>'
     )

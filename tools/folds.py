@@ -7,46 +7,28 @@ from html import escape
 from nbformat.v4 import new_markdown_cell
 
 
-class Reader:
-    """Whether a reader, cell by cell, still guesses, and whether the answer has come out."""
-
-    def __init__(self):
-        self.is_guessing, self.is_answered = False, True
-
-    def meets(self, cell):
-        """A cell with a guess asks; the next one that gives it away ends the guessing."""
-        if "say" in cell["metadata"]:
-            self.is_guessing, self.is_answered = True, False
-        elif "answer" in cell["metadata"]["tags"]:
-            self.is_guessing = False
-
-    def sees(self, came_out):
-        """What came out answers the guess."""
-        self.is_answered = self.is_answered or came_out
-
-
 def folded(cells):
-    """Fold hidden code, solutions, and what came out after a guess: outputs, and `answer` cells.
+    """Fold hidden code, solutions, and what answers a guess: what comes out until the next heading.
 
-    A picture stays in sight, unless it is the first thing that answers a guess.
+    What is folded one after the other, pictures and their code too, is one fold.
     """
-    parts, reader = [], Reader()  # each part: whether it came out, and its cells
+    parts, is_guessing = [], False  # each part: whether it answers, and its cells
     for cell in cells:
         cell["metadata"].setdefault("tags", [])
         describe_outputs(cell)
-        reader.meets(cell)
-        hidden = cell["metadata"].get("jupyter", {}).get("source_hidden")
-        found = halves(cell, hidden, reader.is_guessing, reader.is_answered)
-        for number, (came_out, change) in enumerate(found):
+        is_guessing = "say" in cell["metadata"] or (is_guessing and not begins_with_heading(cell))
+        for number, (answers, change) in enumerate(halves(cell, is_guessing)):
             part = cell | {"id": f"{cell['id']}-{number}"} | change
-            is_code = not number and (hidden or draws(cell))
-            parts.append((came_out, fold(title(cell), [part]) if is_code else [part]))
-            reader.sees(came_out)
-    for came_out, group in itertools.groupby(parts, lambda part: part[0]):
+            is_code = not number and (is_hidden(cell) or draws(cell))
+            parts.append((answers, fold(title(cell), [part]) if is_code else [part]))
+            is_guessing = is_guessing and (
+                "say" in cell["metadata"] or not begins_with_heading(part)
+            )
+    for answers, group in itertools.groupby(parts, lambda part: part[0]):
         group = [part for _, part in group]
         shown = list(itertools.chain.from_iterable(group))
         by_itself = all(len(part) > 1 for part in group)  # each of them is folded already
-        yield from fold(holds(shown), shown, "came-out") if came_out and not by_itself else shown
+        yield from fold(holds(shown), shown, "came-out") if answers and not by_itself else shown
 
 
 def describe_outputs(cell):
@@ -58,20 +40,30 @@ def describe_outputs(cell):
             cell["metadata"]["tags"].append("columns")
 
 
-def halves(cell, hidden, guessing, told):
-    """What of a cell is folded apart: pairs of whether it came out, and what changes."""
+def halves(cell, is_guessing):
+    """What of a cell is folded apart: pairs of whether it answers a guess, and what changes."""
     about, answer = cell["metadata"], "answer" in cell["metadata"]["tags"]
     if answer and cell["cell_type"] == "markdown":  # no fold can hold a heading
         before, *after = re.split(r"(?m)^(?=#+ )", "".join(cell["source"]), maxsplit=1)
         return [(True, {"source": before}), *((False, {"source": rest}) for rest in after)]
+    code_answers = answer or (is_guessing and is_hidden(cell))
     if not cell.get("outputs") or "solution" in about["tags"]:
-        return [(answer, {})]
+        return [(code_answers, {})]
     below = {"metadata": about | {"tags": [*about["tags"], "remove-input"]}}
-    if draws(cell):
-        return [(answer, {"outputs": []}), ((answer or guessing) and not told, below)]
-    if hidden or guessing:
-        return [(answer, {"outputs": []}), (answer or guessing, below)]
+    if is_hidden(cell) or is_guessing or draws(cell):
+        code_answers = code_answers or (is_guessing and draws(cell))
+        return [(code_answers, {"outputs": []}), (answer or is_guessing, below)]
     return [(answer, {})]
+
+
+def begins_with_heading(cell):
+    """Whether a section begins with this cell."""
+    return cell["cell_type"] == "markdown" and "".join(cell["source"]).startswith("#")
+
+
+def is_hidden(cell):
+    """Whether JupyterLab folds the code of this cell."""
+    return bool(cell["metadata"].get("jupyter", {}).get("source_hidden"))
 
 
 def draws(cell):

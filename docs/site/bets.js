@@ -11,26 +11,62 @@ function bets() {
 }
 
 function score(placed) {
-  const all = Object.values(placed), right = all.filter(Boolean).length;
+  const all = Object.values(placed), right = all.filter((bet) => bet.isRight).length;
   return all.length ? `Your bets so far: ${right} of ${all.length} right.` : "";
+}
+
+// What was meant: "3 kernels", "3.0" and "3" are the number 3.
+function meant(field) {
+  const given = field.value.trim();
+  if (field.tagName === "SELECT") return given;
+  const found = given.replaceAll(",", "").match(/^(-?\d+)(\.0*)?(?![\d.])/);
+  return found ? String(Number(found[1])) : "";
+}
+
+// The folds that answer a bet: those that follow, until the next bet or the next section.
+function answersTo(form) {
+  const parts = [...document.querySelectorAll("form.bet, article h2, details.came-out")];
+  const after = parts.slice(parts.indexOf(form) + 1).filter((part) => !sameGuess(form, part));
+  const end = after.findIndex((part) => part.tagName !== "DETAILS");
+  return end < 0 ? after : after.slice(0, end);
+}
+
+function sameGuess(form, part) {
+  return part.tagName === "FORM" && part.dataset.guess === form.dataset.guess;
+}
+
+function show(form, bet) {
+  const said = form.querySelector("output");
+  form.classList.toggle("right", bet.isRight);
+  form.classList.toggle("wrong", !bet.isRight);
+  const here = bet.isRight ? "\u2713 Right." : `\u2717 Here it was ${form.dataset.right}.`;
+  said.textContent = `${here} ${score(bets())}`;
 }
 
 function startBet(form) {
   const field = form.querySelector("input, select"), said = form.querySelector("output");
   form.hidden = false;
+  const before = bets()[form.dataset.key];
+  if (before) {
+    field.value = before.given;
+    show(form, before);
+  }
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const given = field.value.trim().replaceAll(",", "");
-    if (!given || (field.inputMode === "numeric" && !/^-?\d+$/.test(given))) {
-      said.textContent = "A number, please: then you will know what you thought.";
-      if (field.tagName === "SELECT") said.textContent = "Choose one first.";
+    const given = meant(field);
+    if (!given) {
+      said.textContent = field.tagName === "SELECT" ? "Choose one first."
+        : "A number, please: then you will know what you thought.";
       return;
     }
-    const placed = bets(), isRight = given === form.dataset.right;
-    placed[form.dataset.key] ??= isRight; // the first bet counts
+    const placed = bets();
+    placed[form.dataset.key] ??= { given, isRight: given === form.dataset.right }; // the first counts
     remember(BETS, JSON.stringify(placed));
-    const here = isRight ? "Right." : `Here it was ${form.dataset.right}.`;
-    said.textContent = `${here} The answer below says why. ${score(placed)}`;
+    show(form, { isRight: given === form.dataset.right });
+    const others = [...document.querySelectorAll("form.bet")].filter((one) => sameGuess(form, one));
+    if (others.every((one) => bets()[one.dataset.key])) {
+      answersTo(form).forEach((fold) => { fold.open = true; });
+    }
   });
 }
 

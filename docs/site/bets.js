@@ -47,7 +47,7 @@ function startBet(form) {
   const field = form.querySelector("input, select"), said = form.querySelector("output");
   form.hidden = false;
   const before = bets()[form.dataset.key];
-  if (before) {
+  if (before?.given) { // an older page kept no value
     field.value = before.given;
     show(form, before);
   }

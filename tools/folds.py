@@ -16,14 +16,11 @@ def folded(cells):
     for cell in cells:
         cell["metadata"].setdefault("tags", [])
         describe_outputs(cell)
-        is_guessing = "say" in cell["metadata"] or (is_guessing and not begins_with_heading(cell))
         for number, (answers, change) in enumerate(halves(cell, is_guessing)):
             part = cell | {"id": f"{cell['id']}-{number}"} | change
-            is_code = not number and (is_hidden(cell) or draws(cell))
+            is_code = not number and is_hidden(cell)
             parts.append((answers, fold(title(cell), [part]) if is_code else [part]))
-            is_guessing = is_guessing and (
-                "say" in cell["metadata"] or not begins_with_heading(part)
-            )
+        is_guessing = "say" in cell["metadata"] or (is_guessing and not begins_with_heading(part))
     for answers, group in itertools.groupby(parts, lambda part: part[0]):
         group = [part for _, part in group]
         shown = list(itertools.chain.from_iterable(group))
@@ -49,9 +46,8 @@ def halves(cell, is_guessing):
     code_answers = answer or (is_guessing and is_hidden(cell))
     if not cell.get("outputs") or "solution" in about["tags"]:
         return [(code_answers, {})]
-    below = {"metadata": about | {"tags": [*about["tags"], "remove-input"]}}
-    if is_hidden(cell) or is_guessing or draws(cell):
-        code_answers = code_answers or (is_guessing and draws(cell))
+    if is_guessing or is_hidden(cell):
+        below = {"metadata": about | {"tags": [*about["tags"], "remove-input"]}}
         return [(code_answers, {"outputs": []}), (answer or is_guessing, below)]
     return [(answer, {})]
 
@@ -62,8 +58,8 @@ def begins_with_heading(cell):
 
 
 def is_hidden(cell):
-    """Whether JupyterLab folds the code of this cell."""
-    return bool(cell["metadata"].get("jupyter", {}).get("source_hidden"))
+    """Whether the code of this cell is folded: as JupyterLab does, and where a picture came out."""
+    return bool(cell["metadata"].get("jupyter", {}).get("source_hidden")) or draws(cell)
 
 
 def draws(cell):

@@ -8,6 +8,8 @@ from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell
 
+from tools.folds import begins_with_heading
+
 ANSWER, NEXT = "###### Open this when you have guessed", "###### The next guess"
 
 
@@ -31,11 +33,6 @@ class Fold(Preprocessor):
             is_closed = is_closed or answers or asks
         nb.cells = cells
         return nb, resources
-
-
-def begins_with_heading(cell):
-    """Whether a section begins with this cell."""
-    return cell.cell_type == "markdown" and cell.source.startswith("#")
 
 
 def apart(cell):

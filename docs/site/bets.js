@@ -1,6 +1,6 @@
 "use strict";
 // A bet before its fold opens. The score stays in this browser, and nobody else sees it.
-const BETS = "xla-notebooks: bets";
+const BETS = "xla-notebooks: placed bets";
 
 function bets() {
   try {
@@ -23,16 +23,12 @@ function meant(field) {
   return found ? String(Number(found[1])) : "";
 }
 
-// The folds that answer a bet: those that follow, until the next bet or the next section.
-function answersTo(form) {
+// The folds that follow a bet, until the next bet or the next section.
+function foldsAfter(form) {
   const parts = [...document.querySelectorAll("form.bet, article h2, details.came-out")];
-  const after = parts.slice(parts.indexOf(form) + 1).filter((part) => !sameGuess(form, part));
+  const after = parts.slice(parts.indexOf(form) + 1);
   const end = after.findIndex((part) => part.tagName !== "DETAILS");
   return end < 0 ? after : after.slice(0, end);
-}
-
-function sameGuess(form, part) {
-  return part.tagName === "FORM" && part.dataset.guess === form.dataset.guess;
 }
 
 function show(form, bet) {
@@ -47,7 +43,7 @@ function startBet(form) {
   const field = form.querySelector("input, select"), said = form.querySelector("output");
   form.hidden = false;
   const before = bets()[form.dataset.key];
-  if (before?.given) { // an older page kept no value
+  if (before) {
     field.value = before.given;
     show(form, before);
   }
@@ -59,13 +55,14 @@ function startBet(form) {
         : "A number, please: then you will know what you thought.";
       return;
     }
-    const placed = bets();
-    placed[form.dataset.key] ??= { given, isRight: given === form.dataset.right }; // the first counts
+    const placed = bets(), bet = { given, isRight: given === form.dataset.right };
+    placed[form.dataset.key] ??= bet; // the first one counts
     remember(BETS, JSON.stringify(placed));
-    show(form, { isRight: given === form.dataset.right });
-    const others = [...document.querySelectorAll("form.bet")].filter((one) => sameGuess(form, one));
-    if (others.every((one) => bets()[one.dataset.key])) {
-      answersTo(form).forEach((fold) => { fold.open = true; });
+    show(form, bet);
+    const guess = [...document.querySelectorAll("form.bet")].filter(
+      (one) => one.dataset.guess === form.dataset.guess);
+    if (guess.every((one) => one.dataset.key in placed)) {
+      foldsAfter(guess.at(-1)).forEach((fold) => { fold.open = true; });
     }
   });
 }

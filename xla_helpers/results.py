@@ -137,7 +137,8 @@ def record(
         name: What the comparison and its file are called, such as ``dense-model``: small letters,
             digits, ``.``, ``_`` and ``-``. An earlier file of that name, version and machine is
             replaced.
-        comparison: What `compare` found in this process.
+        comparison: What was found in this process, by `compare` or another race. A row whose
+            results differ from the first one's is left out.
         what: What was measured, with its sizes, in one line.
         label: The row that stands for XLA.
         rival: The row that it is compared with.
@@ -150,8 +151,8 @@ def record(
         The path of the file.
 
     Raises:
-        ValueError: For a label or a rival that was not measured, and for what no file may hold,
-            such as a time of zero.
+        ValueError: For a label or a rival that was not measured or has other results, and for
+            what no file may hold, such as a time of zero.
 
     Example:
         >>> import tempfile
@@ -167,14 +168,18 @@ def record(
     if missing := {label, rival} - comparison.measurements.keys():
         there = abbreviate(comparison.measurements, 9) or "nothing"
         raise ValueError(f"{abbreviate(sorted(missing))} was not measured: there is {there}")
+    allowed = comparison.tolerance
+    unlike = {x for x, one in comparison.differences.items() if not one.within(allowed)}
+    if differing := {label, rival} & unlike:
+        raise ValueError(f"{abbreviate(sorted(differing))} has other results: it is not recorded")
+    rows = {x: row for x, row in comparison.measurements.items() if x not in unlike}
     sizes = {
-        label: Difference(difference.size)
-        for label, difference in comparison.differences.items()
-        if label in comparison.measurements
+        x: Difference(comparison.differences[x].size) for x in rows if x in comparison.differences
     }
     ran = {x: replace(evidence, random_ops=()) for x, evidence in comparison.evidence.items()}
     kept = replace(
         comparison,
+        measurements=rows,
         differences=sizes,
         failures={},
         evidence=ran,

@@ -161,9 +161,21 @@ def test_a_link_that_is_shared_has_a_picture_where_there_is_an_address():
     assert [int.from_bytes(png[at : at + 4], "big") for at in (16, 20)] == [1280, 640]
 
 
+def scripts_of_the_readme():
+    return re.findall(r"(?s)```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+def test_the_script_of_the_readme_shows_that_xla_ran_and_how_fast():
+    script = scripts_of_the_readme()[0]
+    assert script.count("\n") <= 17
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stderr.count("Compiled cluster using XLA!") == 1, done.stderr
+    assert len(re.findall(r"(?m)^XLA is \d+\.\d\d times as fast as the graph$", done.stdout)) == 3
+
+
 def test_the_model_of_the_readme_can_be_decided_about(tf):
     names = {}
-    exec(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)[0], names)
+    exec(scripts_of_the_readme()[1], names)
     model, examples = names["make"]()
     found = xd.decide(model, examples, calls=1, budget=0.05)
     assert found.choice == "graph" and list(found.findings[0].shapes)  # a single call

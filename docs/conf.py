@@ -11,6 +11,7 @@ from myst_parser.slugs import github_slugify
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 import dial  # noqa: E402
+from address import site_of  # noqa: E402
 from bets import bets_of, form  # noqa: E402
 from chains import chains  # noqa: E402
 from races import machines  # noqa: E402
@@ -59,12 +60,6 @@ GROUPS = {
 
 
 SAID = "When does XLA make TensorFlow faster? Notebooks that predict, measure, compare and explain."
-
-
-def site_of(repository):
-    """Where GitHub would show the site; nothing while the project has no address."""
-    owner, name = repository.split("/")[-2:]
-    return "" if owner == "OWNER" else f"https://{owner.lower()}.github.io/{name}/"
 
 
 SHARED = {"property=og:title": project, "property=og:description": SAID}

@@ -272,6 +272,11 @@ def test_an_address_reaches_every_link(tmp_path):
     code, after = write()
     readme = after["README.md"]
     assert code == 0 and "OWNER/" not in readme and "me/notes" not in readme
-    assert "`git clone https://github.com/you/n.b xla`" in readme
-    assert f"google.com/github/you/n.b/blob/main/{notebook})" in readme
+    assert "git clone https://github.com/you/n.b xla && cd xla\n" in readme
+    assert "[the site](https://you.github.io/n.b/)" in readme
+    for text in (readme, after[Path(notebook).name]):
+        assert f"google.com/github/you/n.b/blob/main/{notebook})" in text
+    page = notebook.replace(".ipynb", ".html")
+    assert after[Path(notebook).name].count(f"(https://you.github.io/n.b/{page})") == 1
+    assert write() == (0, after)
     assert "OWNER/" not in before["README.md"] and write(PLACEHOLDER) == (0, before)

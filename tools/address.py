@@ -66,8 +66,9 @@ def links(address, notebooks):
     """What the README says when there is an address."""
     binder = f"https://mybinder.org/v2/gh/{address}/main?urlpath=lab/tree/notebooks"
     each = ", ".join(f"[{path.name[:2]}]({colab(address, path)})" for path in notebooks)
-    return f"""Read them on [the site]({site_of(address)}), where guesses take bets and programs show each
-change. Run them in [Binder]({binder}), or in Colab: {each}. Or clone them:
+    site = f"[the site]({site_of(address)})"
+    return f"""Read them on {site}, where guesses take bets and programs show each change.
+Run them in [Binder]({binder}), or in Colab: {each}. Or clone them:
 
 ```
 git clone https://github.com/{address} xla && cd xla

@@ -80,7 +80,7 @@ site: set-up ## build the site from the committed outputs into build/site
 LEARNERS := --to notebook --Exporter.preprocessors=tools.learners.Fold \
   --ClearOutputPreprocessor.enabled=True --TagRemovePreprocessor.enabled=True \
   --TagRemovePreprocessor.remove_cell_tags=solution
-SLIDES := --to slides --template deck \
+SLIDES := --to slides --template deck --Exporter.preprocessors=tools.slides.Slides \
   --SlidesExporter.reveal_url_prefix=reveal --SlidesExporter.reveal_theme=white
 
 # Built beside, and moved when all is there.

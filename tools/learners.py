@@ -46,5 +46,5 @@ def apart(cell):
 
 def closed(cell):
     """The heading, closed, of what answers the guess of this cell."""
-    about = {"jp-MarkdownHeadingCollapsed": True, "slideshow": {"slide_type": "skip"}}
+    about = {"jp-MarkdownHeadingCollapsed": True}
     return new_markdown_cell(ANSWER, id=f"{cell.id}-answer", metadata=about)

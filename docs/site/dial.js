@@ -18,32 +18,46 @@ function times(gain) {
 // How many times faster all calls are, the compilation included.
 const gainOf = ({ compile, graph, xla }, calls) => (calls * graph) / (compile + calls * xla);
 
-function verdict(plan) {
-  const saved = plan.graph - plan.xla, gain = gainOf(plan, plan.calls);
-  const all = `All ${many(plan.calls)} calls take ${words(plan.calls * plan.graph)} in the graph, ` +
+// Whether XLA leads in every process, in none, or in some: then no difference is seen.
+function agreed(plan, processes) {
+  const gains = processes.map((one) => gainOf(one, plan.calls));
+  return !gains.length || Math.min(...gains) > 1 || Math.max(...gains) < 1;
+}
+
+function verdict(plan, processes) {
+  const saved = plan.graph - plan.xla, gain = gainOf(plan, plan.calls), count = Math.round(plan.calls);
+  const all = `${count === 1 ? "One call takes" : `All ${many(count)} calls take`} ` +
+    `${words(plan.calls * plan.graph)} in the graph, ` +
     `and ${words(plan.compile + plan.calls * plan.xla)} with XLA, which is ${times(gain)}.`;
+  if (!agreed(plan, processes)) return ["No difference is seen.", `${all} In some processes XLA is faster, in others the graph.`];
   if (saved <= 0) return ["Keep the graph.", `${all} No number of calls repays it.`];
   const needed = Math.ceil(plan.compile / saved);
   return [plan.calls > needed ? "XLA pays." : "Keep the graph.",
     `${all} It repays its compilation after ${many(needed)} calls.`];
 }
 
+// The gain of all calls over their number: a line for each process, a thick one for their median.
+const LOW = Math.log(1 / 50), HIGH = Math.log(10), MOST = Math.log(1e7);
+
 function draw(plan, processes) {
-  const left = 40, right = 600, low = Math.log(1 / 20), high = Math.log(8);
-  const place = (gain) =>
-    left + (right - left) * (Math.min(Math.max(Math.log(gain), low), high) - low) / (high - low);
-  const marks = [1 / 20, 1 / 5, 1 / 2, 1, 2, 5].map((x) => {
-    const name = x === 1 ? "same" : `${x < 1 ? 1 / x : x}x`;
-    return `<line x1="${place(x)}" x2="${place(x)}" y1="8" y2="52" class="tick"/>` +
-      `<text x="${place(x)}" y="70">${name}</text>`;
+  const x = (calls) => 60 + 560 * Math.log(calls) / MOST;
+  const y = (gain) => 210 - 200 * (Math.min(Math.max(Math.log(gain), LOW), HIGH) - LOW) / (HIGH - LOW);
+  const line = (one, kind) => {
+    const points = Array.from({ length: 57 }, (_, at) => Math.exp(MOST * at / 56));
+    return `<path class="${kind}" d="M${points.map((n) => `${x(n).toFixed(1)},${y(gainOf(one, n)).toFixed(1)}`).join("L")}"/>`;
+  };
+  const marks = [1 / 20, 1 / 5, 1, 2, 5].map((gain) => {
+    const name = gain === 1 ? "same" : `${gain < 1 ? 1 / gain : gain}x`;
+    return `<path class="tick" d="M60,${y(gain)} H620"/><text x="30" y="${y(gain) + 5}">${name}</text>`;
   });
-  const dots = processes.map((one) =>
-    `<circle cx="${place(gainOf(one, plan.calls))}" cy="30" r="5" class="dot"/>`);
-  const x = place(gainOf(plan, plan.calls));
-  return `<svg viewBox="0 0 640 92" role="img" aria-label="${times(gainOf(plan, plan.calls))}">` +
-    `<rect x="${place(1)}" y="8" width="${right - place(1)}" height="44" class="pays"/>` +
-    `${marks.join("")}${dots.join("")}<path d="M${x},4 V56" class="needle"/>` +
-    `<text x="${place(1 / 5)}" y="88">← slower</text><text x="${place(2.5)}" y="88">faster →</text></svg>`;
+  const counts = [1, 100, 10000, 1000000].map((n) => `<text x="${x(n)}" y="230">${many(n)}</text>`);
+  const gain = gainOf(plan, plan.calls), beyond = Math.log(gain) < LOW ? "↓" : Math.log(gain) > HIGH ? "↑" : "";
+  return `<svg viewBox="0 0 660 250" role="img" aria-label="${times(gain)}">` +
+    `<rect x="60" y="10" width="560" height="${y(1) - 10}" class="pays"/>${marks.join("")}${counts.join("")}` +
+    `${processes.map((one) => line(one, "dot")).join("")}${line(plan, "curve")}` +
+    `<circle cx="${x(plan.calls)}" cy="${y(gain)}" r="7" class="needle"/>` +
+    `<text x="${x(plan.calls) + 16}" y="${y(gain) + 5}">${beyond}</text>` +
+    `<text x="120" y="28">faster than the graph</text><text x="340" y="248">calls</text></svg>`;
 }
 
 function startDial(dial, races) {
@@ -54,7 +68,7 @@ function startDial(dial, races) {
   choice.add(new Option("my own numbers", ""));
   const plan = () => Object.fromEntries(FIELDS.map((name) => [name, 10 ** field(name).value]));
   const show = () => {
-    const now = plan(), [head, sums] = verdict(now);
+    const now = plan(), [head, sums] = verdict(now, processes);
     dial.querySelector(".picture").innerHTML = draw(now, processes);
     dial.querySelector(".head").textContent = head;
     dial.querySelector(".sums").textContent = sums;

@@ -40,13 +40,15 @@ class Table:
 def _laid_out(columns, rows, form):
     cells = [[printable(str(cell)) for cell in row] for row in rows]
     sides = ["right" if _are_numbers(column) else "left" for column in zip(*cells, strict=True)]
-    return tabulate(
+    shown = tabulate(
         cells,
         list(map(printable, columns)),
         tablefmt=form,
         colalign=sides or None,  # tabulate fails on alignments without a row
         disable_numparse=True,  # which would write 4.00 as 4
     )
+    # Jupyter aligns on the right whatever says nothing; text has no tags, as tabulate escapes it.
+    return re.sub("<(t[hd])>", r'<\1 style="text-align: left;">', shown) if form == "html" else shown
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence]) -> Table:

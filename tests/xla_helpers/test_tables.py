@@ -52,8 +52,8 @@ fig           12    1,000           none"""
 
 def cells(page, tag):
     """Whether each cell stands on the right, and its text."""
-    found = re.findall(rf'<{tag}( style="text-align: right;")?>(.*?)</{tag}>', page)
-    return [(bool(style), unescape(text).strip()) for style, text in found]
+    found = re.findall(rf'<{tag} style="text-align: (left|right);">(.*?)</{tag}>', page)
+    return [(side == "right", unescape(text).strip()) for side, text in found]
 
 
 def test_html_says_the_same_as_text():

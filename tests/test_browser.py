@@ -152,13 +152,15 @@ def test_search_finds_a_notebook(browser, address):
     assert "01_fuse_a_computation" in " ".join(wait_for(lambda: browser.execute_script(found)))
 
 
-# The text of a slide that is cut off or has to be scrolled, or whose type is too small.
+# The text of a slide that has no title, is cut off, has to be scrolled, or whose type is too small.
 TOO_HIGH = """
 const slide = Reveal.getCurrentSlide(), size = getComputedStyle(slide.firstElementChild).zoom;
 const scrolls = [slide, ...slide.querySelectorAll("*")].some(part =>
   (part.scrollHeight > part.clientHeight + 1 || part.scrollWidth > part.clientWidth + 1)
   && getComputedStyle(part).overflowY == "auto");
-return scrolls || slide.scrollHeight > 720 || size < 0.75 ? slide.innerText : "";"""
+const least = slide.querySelector(".jp-InputArea pre")?.textContent.trim() ? 1 : 0.75;  // of 24 px
+return scrolls || slide.scrollHeight > 720 || size < least || !slide.querySelector("h1, h2, h3")
+  ? slide.innerText : "";"""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -171,7 +173,7 @@ def test_slides_fit_the_screen_and_can_be_walked_to_the_end(browser, address, na
         too_high.add(browser.execute_script(TOO_HIGH))
         browser.execute_script("Reveal.next()")
     assert too_high <= {""}
-    assert count > 10 and browser.execute_script("return Reveal.isLastSlide()")
+    assert 5 < count <= 20 and browser.execute_script("return Reveal.isLastSlide()")
     check_page(browser)
 
 
@@ -207,9 +209,11 @@ def test_the_dial_turns_by_mouse_and_keyboard(browser, address, look):
     calls = browser.find_element(By.NAME, "calls")
     calls.send_keys(Keys.HOME)
     assert text_of(browser, ".head") == "Keep the graph."
-    assert "All 1 calls" in text_of(browser, ".sums")
+    assert text_of(browser, ".sums").startswith("One call takes")
     calls.send_keys(Keys.END)
     assert text_of(browser, ".head") == "XLA pays." and "10,000,000" in text_of(browser, ".sums")
+    race.select_by_visible_text("One line, 1024 x 1024 numbers")  # its processes disagree
+    assert text_of(browser, ".head") == "No difference is seen."
     race.select_by_visible_text("EfficientNetV2-S, one image")
     assert "No number of calls repays it" in text_of(browser, ".sums")
     browser.find_element(By.NAME, "graph").send_keys(Keys.END)  # numbers of one's own

@@ -82,7 +82,7 @@ def test_format_and_ids(path):
     for cell in notebook.cells:
         assert re.fullmatch(r"[a-z][a-z0-9-]*", cell.id), cell.id
         assert not re.fullmatch(r"[0-9a-f]{8}", cell.id), f"{cell.id}: an id that a tool made up"
-        assert set(cell.metadata) <= {"tags", "jupyter", "slideshow", "say", "bet", "quotes"}
+        assert set(cell.metadata) <= {"tags", "jupyter", "say", "bet", "quotes"}
     assert path.read_text(encoding="utf-8").endswith("}\n")
 
 

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from races import OTHERS, STYLE, as_svg, in_order
 
-PICTURED = ["shipped-writer", "gradient-step", "language-gradients"]
+PICTURED = ["shipped-writer", "gradient-step", "many-steps"]
 PICTURED += ["five-modes-efficientnetv2-s"]
 
 

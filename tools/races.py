@@ -25,7 +25,6 @@ SHORT = {  # the name of a record to the row of a picture
     "dense-model": "Small Dense model",
     "gradient-step": "Gradient of eight layers",
     "shifted-model": "EfficientNetV2-S, layers rewritten",
-    "language-gradients": "Tiny GPT-2, loss and gradients",
     "your-machine": "One line, 1024 x 1024 numbers",
     "fused-sum": "One line, 4096 x 4096 numbers",
     "keras-predict": "Keras predict",

@@ -47,8 +47,10 @@ def _laid_out(columns, rows, form):
         colalign=sides or None,  # tabulate fails on alignments without a row
         disable_numparse=True,  # which would write 4.00 as 4
     )
-    # Jupyter aligns on the right whatever says nothing; text has no tags, as tabulate escapes it.
-    return re.sub("<(t[hd])>", r'<\1 style="text-align: left;">', shown) if form == "html" else shown
+    if form != "html":
+        return shown
+    # Jupyter aligns on the right whatever says nothing. No cell holds a tag: tabulate escapes it.
+    return re.sub("<(t[hd])>", r'<\1 style="text-align: left;">', shown)
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence]) -> Table:

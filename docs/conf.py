@@ -46,7 +46,7 @@ html_favicon = "site/favicon.svg"
 html_static_path = ["site"]
 html_extra_path = ["site/404.html"]  # GitHub shows it for what is not there
 html_css_files = ["site.css"]
-html_js_files = ["site.js", "bets.js", "dial.js", "passes.js"]
+html_js_files = ["site.js", "bets.js", "dial.js", "passes.js", "messages.js"]
 
 # The side bar below the parts of the README. A page that no group names goes into the last one.
 GROUPS = {

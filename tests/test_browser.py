@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import tomllib
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -226,11 +227,44 @@ def test_the_lens_goes_on_and_back(browser, address):
     browser.find_element(By.CSS_SELECTOR, ".on").click()
     assert text_of(browser, ".name").startswith("1 of ") and text_of(browser, ".says")
     assert browser.find_elements(By.CSS_SELECTOR, "#lens ins, #lens del")
+    assert text_of(browser, ".says").endswith("read and write 37.7 MB.")
     Select(browser.find_element(By.NAME, "device")).select_by_visible_text("H100")
     assert text_of(browser, ".name") == "before all passes"
     browser.find_element(By.NAME, "step").send_keys(Keys.END)
+    for button in browser.find_elements(By.CSS_SELECTOR, "#lens pre button"):
+        browser.execute_script("arguments[0].click()", button)
     assert text_of(browser, "#lens pre").count("kind=kInput") == 2  # two kernels
     assert not browser.find_element(By.CSS_SELECTOR, ".on").is_enabled()
+
+
+RANKED = """
+const find = finder(rowsOf(document));
+return arguments[0].map(text => find(text).map(one => one.row.title)[0] || "");"""
+
+
+def test_a_pasted_message_finds_its_row(browser, address):
+    """Nine of ten real messages from public reports, and nearly every quote of the manual."""
+    pasted = tomllib.loads((ROOT / "tests/pasted.toml").read_text(encoding="utf-8"))["message"]
+    pasted = [one for one in pasted if one["row"]]
+    visit(browser, f"{address}/site/docs/messages.html")
+    found = browser.execute_script(RANKED, [one["text"] for one in pasted])
+    titles = [one["row"].replace("`", "") for one in pasted]
+    missed = [pair for pair in zip(titles, found, strict=True) if pair[0] != pair[1]]
+    assert len(pasted) >= 40 and len(missed) <= len(pasted) / 10, missed
+
+
+@pytest.mark.parametrize(
+    "page", ["site/docs/messages.html", "site/README.html", "site/search.html"]
+)
+def test_the_box_for_a_message_leads_to_its_row(browser, address, page):
+    visit(browser, f"{address}/{page}")
+    box = browser.find_element(By.ID, "pasted")
+    box.send_keys("InvalidArgumentError: Input 1 to node Tile must be a compile-time constant.")
+    links = wait_for(lambda: browser.find_elements(By.CSS_SELECTOR, ".pasted li a"))
+    assert links[0].text == "must be a compile-time constant"
+    browser.execute_script("arguments[0].click()", links[0])
+    assert browser.current_url.endswith("docs/messages.html#must-be-a-compile-time-constant")
+    check_page(browser)
 
 
 def test_a_bet_is_judged_once_kept_and_opens_its_answer(browser, address):

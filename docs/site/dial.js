@@ -57,7 +57,7 @@ function draw(plan, processes) {
     `${processes.map((one) => line(one, "dot")).join("")}${line(plan, "curve")}` +
     `<circle cx="${x(plan.calls)}" cy="${y(gain)}" r="7" class="needle"/>` +
     `<text x="${x(plan.calls) + 16}" y="${y(gain) + 5}">${beyond}</text>` +
-    `<text x="120" y="28">faster than the graph</text><text x="340" y="248">calls</text></svg>`;
+    `<text x="150" y="28">faster than the graph</text><text x="340" y="248">calls</text></svg>`;
 }
 
 function startDial(dial, races) {

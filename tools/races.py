@@ -19,6 +19,7 @@ SHORT = {  # the name of a record to the row of a picture
     "shipped-writer": "Text from a SavedModel, tiny GPT-2",
     "generate": "Text by Transformers, tiny GPT-2",
     "keras-hub": "Text by KerasHub, tiny GPT-2",
+    "keras-hub-real-size": "GPT-2 small by KerasHub",
     "many-steps": "64 training steps in one call",
     "generate-real-size": "GPT-2 small, the graph as it is",
     "generate-fixed": "GPT-2 small, the graph mended",

@@ -78,7 +78,11 @@ UNSURE = {"not_compared": {"XLA": "random numbers are drawn"}}
             "No: keep the graph. XLA is 2.00 to 2.00 times as slow",
             "And it differs from the graph. A call 2 ms → 4 ms",
         ),
-        (decision(Cost(2e-3, 3e-3, 1e-3, 0, 9, 1, 0), processes=1), "No: keep", "nothing is seen"),
+        (
+            decision(Cost(2e-3, 3e-3, 1e-3, 0, 9, 1, 0), processes=1),
+            "No: keep",
+            "no difference is seen",
+        ),
     ],
 )
 def test_the_page_answers_first(made, begins, says):

@@ -19,7 +19,7 @@ FOLDER = "xla-decide"  # below the one where one stands
 KERAS_2 = "Keras 2: TF_USE_LEGACY_KERAS=1 before the command"
 CODES = """exit codes:
   0 the page is there, and what was expected came out; 1 another verdict, or it failed;
-  2 words that make no sense; 3 XLA was expected, and its results were not compared"""
+  2 arguments it cannot read; 3 XLA was expected, but its results were not compared"""
 
 
 def run() -> None:
@@ -126,7 +126,7 @@ def _parser():
     top.add_argument("--rivals", action="store_true", help=others)
     rows = "rows of the calls that are made up for a saved model (1 8 32)"
     top.add_argument("--batches", type=int, nargs="+", metavar="ROWS", help=rows)
-    top.add_argument("--below", type=int, help="its whole numbers are drawn below this")
+    top.add_argument("--below", type=int, help="a saved model's whole numbers are drawn below this")
     top.add_argument("--expect", choices=["graph", "XLA"], help="end with 1 for another verdict")
     where = f"folder of the page and the JSON ({FOLDER})"
     top.add_argument("--out", default=FOLDER, metavar="FOLDER", help=where)
@@ -196,7 +196,7 @@ def code_of(decision, expect: str | None) -> int:
     if not expect or (decision.choice.startswith(expect) and decision.label == decision.choice):
         return 0
     if decision.choice.startswith(expect):
-        print(f"xla-decide: {expect} was expected, and its results not compared", file=sys.stderr)
+        print(f"xla-decide: {expect} was expected, but results were not compared", file=sys.stderr)
         return 3
     print(f"xla-decide: {expect} was expected", file=sys.stderr)
     return 1

@@ -145,7 +145,7 @@ def _why_refused(decision, label):
 
 def _times(gain):
     if gain.low < 1 < gain.high:
-        return f"{gain.low:.2f} to {gain.high:.2f} times as fast, so nothing is seen"
+        return f"{gain.low:.2f} to {gain.high:.2f} times as fast, so no difference is seen"
     low, high = map(digits, gain.ends)
     return f"{low} to {high} times as {'fast' if gain.value >= 1 else 'slow'}"
 

@@ -120,7 +120,7 @@ def _notes_on_the_model(study):
         grouped = "Keras gives grouped convolutions to XLA, so that the graph runs it, too."
         yield f"{grouped} {see('conv2d-with-groups-compiles-at-every-eager-call')}"
     if study.was_eager:
-        yield "`tf.config.run_functions_eagerly(True)` was switched off: nothing would be a graph."
+        yield "`tf.config.run_functions_eagerly(True)` was switched off: else nothing is a graph."
     if study.called.built:
         yield (
             f"{study.called.built} had no weights: they were made before it was compiled. A first "

@@ -10,7 +10,7 @@ import numpy as np
 BATCHES = 1, 8, 32  # rows of the example calls
 MADE_UP = (
     "The example calls are made up from what the model takes: their rows are asked for, and their "
-    "values random. Calls as they come, in a file, are a better question."
+    "values are random. Real calls, in a file, give a better answer."
 )
 WRITE = "write a file with example calls, such as my_model.py:make"
 

@@ -158,5 +158,5 @@ def _source_of(function):
     except (OSError, SyntaxError, TypeError, ValueError) as error:
         raise TypeError(f"`{name}` has no source that could travel: write it with `def`") from error
     if not isinstance(made, ast.FunctionDef) or made.decorator_list:
-        raise TypeError(f"`{name}` must be made by `def`, without a decorator: its source travels")
+        raise TypeError(f"`{name}` must be a plain `def`, not decorated: its source is sent")
     return source

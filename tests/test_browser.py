@@ -258,8 +258,9 @@ def test_a_pasted_message_finds_its_row(browser, address):
 )
 def test_the_box_for_a_message_leads_to_its_row(browser, address, page):
     visit(browser, f"{address}/{page}")
-    box = browser.find_element(By.ID, "pasted")
-    box.send_keys("InvalidArgumentError: Input 1 to node Tile must be a compile-time constant.")
+    pasted = "InvalidArgumentError: Input 1 to node Tile must be a compile-time constant."
+    paste = "arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'));"
+    browser.execute_script(paste, browser.find_element(By.ID, "pasted"), pasted)
     links = wait_for(lambda: browser.find_elements(By.CSS_SELECTOR, ".pasted li a"))
     assert links[0].text == "must be a compile-time constant"
     browser.execute_script("arguments[0].click()", links[0])

@@ -4,6 +4,7 @@ import ast
 import base64
 import builtins
 import functools
+import json
 import re
 import symtable
 import tomllib
@@ -83,7 +84,8 @@ def test_format_and_ids(path):
         assert re.fullmatch(r"[a-z][a-z0-9-]*", cell.id), cell.id
         assert not re.fullmatch(r"[0-9a-f]{8}", cell.id), f"{cell.id}: an id that a tool made up"
         assert set(cell.metadata) <= {"tags", "jupyter", "say", "bet", "quotes"}
-    assert path.read_text(encoding="utf-8").endswith("}\n")
+    text = path.read_text(encoding="utf-8")  # JupyterLab would save it so
+    assert text == json.dumps(json.loads(text), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 @every_notebook

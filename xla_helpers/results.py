@@ -176,7 +176,7 @@ def record(
     sizes = {
         x: Difference(comparison.differences[x].size) for x in rows if x in comparison.differences
     }
-    ran = {x: replace(evidence, random_ops=()) for x, evidence in comparison.evidence.items()}
+    ran = {x: replace(one, random_ops=()) for x, one in comparison.evidence.items() if x in rows}
     kept = replace(
         comparison,
         measurements=rows,

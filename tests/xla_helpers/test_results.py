@@ -135,9 +135,14 @@ def test_a_row_that_was_not_measured_is_not_recorded(folder, examples, options, 
 
 def test_a_row_of_other_results_is_left_out_of_the_file(folder, examples):
     found = examples.comparison(graph=2.0, XLA=1.0, OpenVINO=0.5)
-    found = replace(found, differences=found.differences | {"OpenVINO": Difference(0.002)})
+    found = replace(
+        found,
+        differences=found.differences | {"OpenVINO": Difference(0.002)},
+        evidence={"OpenVINO": Evidence()},
+    )
     results, skipped = xh.read_results(xh.record("a", found, WHAT))
     assert list(results[0].comparison.measurements) == ["graph", "XLA"] and not skipped
+    assert results[0].comparison.evidence.keys() <= {"graph", "XLA"}
     with pytest.raises(ValueError, match="OpenVINO has other results"):
         xh.record("a", found, WHAT, label="OpenVINO")
 

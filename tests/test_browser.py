@@ -206,7 +206,7 @@ def test_what_one_can_touch_is_for_everyone(browser, address, page, look):
 def test_the_dial_turns_by_mouse_and_keyboard(browser, address, look):
     visit(browser, f"{address}/site/docs/dial.html", look)
     race = Select(browser.find_element(By.NAME, "race"))
-    assert len(race.options) > 15 and len(browser.find_elements(By.CSS_SELECTOR, ".dot")) == 6
+    assert len(race.options) > 15 and len(browser.find_elements(By.CSS_SELECTOR, ".process")) == 6
     calls = browser.find_element(By.NAME, "calls")
     calls.send_keys(Keys.HOME)
     assert text_of(browser, ".head") == "Keep the graph."
@@ -243,7 +243,7 @@ return arguments[0].map(text => find(text).map(one => one.row.title)[0] || "");"
 
 
 def test_a_pasted_message_finds_its_row(browser, address):
-    """Nine of ten real messages from public reports, and nearly every quote of the manual."""
+    """Nine of ten messages, each modelled on a public report."""
     pasted = tomllib.loads((ROOT / "tests/pasted.toml").read_text(encoding="utf-8"))["message"]
     pasted = [one for one in pasted if one["row"]]
     visit(browser, f"{address}/site/docs/messages.html")

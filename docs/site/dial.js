@@ -54,8 +54,8 @@ function draw(plan, processes) {
   const gain = gainOf(plan, plan.calls), beyond = Math.log(gain) < LOW ? "↓" : Math.log(gain) > HIGH ? "↑" : "";
   return `<svg viewBox="0 0 660 250" role="img" aria-label="${times(gain)}">` +
     `<rect x="60" y="10" width="560" height="${y(1) - 10}" class="pays"/>${marks.join("")}${counts.join("")}` +
-    `${processes.map((one) => line(one, "dot")).join("")}${line(plan, "curve")}` +
-    `<circle cx="${x(plan.calls)}" cy="${y(gain)}" r="7" class="needle"/>` +
+    `${processes.map((one) => line(one, "process")).join("")}${line(plan, "curve")}` +
+    `<circle cx="${x(plan.calls)}" cy="${y(gain)}" r="7" class="now"/>` +
     `<text x="${x(plan.calls) + 16}" y="${y(gain) + 5}">${beyond}</text>` +
     `<text x="150" y="28">faster than the graph</text><text x="340" y="248">calls</text></svg>`;
 }
@@ -77,7 +77,7 @@ function startDial(dial, races) {
       dial.querySelector(`output[for=dial-${name}]`).textContent = said;
       field(name).setAttribute("aria-valuetext", said);
     });
-    dial.querySelector(".dots").hidden = !processes.length;
+    dial.querySelector(".lines").hidden = !processes.length;
   };
   const choose = () => {
     const race = races[choice.value];

@@ -71,10 +71,10 @@ function addBox() {
     manual. It stays in your browser.</label><textarea id="pasted" rows="3"></textarea>
     <ol aria-live="polite"></ol>`;
   const [given, list] = [form.querySelector("textarea"), form.querySelector("ol")];
-  let find;
+  let finding; // made, and the manual fetched, at the first letter alone
   given.addEventListener("input", async () => {
-    find = find || finder(rowsOf(here || await manualOf(root)));
-    const found = find(given.value).slice(0, MOST_ROWS);
+    finding ??= Promise.resolve(here || manualOf(root)).then((manual) => finder(rowsOf(manual)));
+    const found = (await finding)(given.value).slice(0, MOST_ROWS);
     list.replaceChildren(...found.map(({ row }) => {
       const [item, link] = [document.createElement("li"), document.createElement("a")];
       link.href = `${here ? "" : `${root}docs/messages.html`}#${row.id}`;
@@ -87,5 +87,4 @@ function addBox() {
   (isHome ? next.closest("section") || next : next).before(form);
 }
 
-if (typeof module === "undefined") document.addEventListener("DOMContentLoaded", addBox);
-else module.exports = { finder, wordsOf };
+document.addEventListener("DOMContentLoaded", addBox);

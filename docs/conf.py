@@ -107,6 +107,8 @@ def for_the_site(app, name, source):
         source[0] = link(PICTURE.sub(picture, source[0]))
         return
     notebook = json.loads(source[0])
+    opening = notebook["cells"][0]  # whose title gets the number by which all speak of it
+    opening["source"] = "".join(opening["source"]).replace("# ", f"# {name[10:12]} ", 1)
     for cell in notebook["cells"]:
         forms = [form(bet, f"{name[10:12]}-{cell['id']}", place)
             for place, bet in enumerate(bets_of(cell, notebook["cells"]))]  # fmt: skip

@@ -274,6 +274,17 @@ def test_the_side_bar_holds_the_parts_of_the_readme_and_numbers(site):
         assert numbers.index(added) == numbers.index(last) + 1
 
 
+def test_titles_carry_their_numbers(site):
+    for path in NOTEBOOKS:
+        text, title = (site / f"notebooks/{path.stem}.html").read_text(), title_of(path)
+        assert f"<title>{path.stem[:2]} {title} - " in text
+        assert f"<h1>{path.stem[:2]} {title}<" in text
+    assert (
+        '<div class="title">02 Compile a Keras model</div>'
+        in (site / f"notebooks/{NOTEBOOKS[0].stem}.html").read_text()
+    )
+
+
 class InSight(HTMLParser):
     """The guesses of a page, and what came out below each before the next heading, unfolded."""
 

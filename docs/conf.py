@@ -10,6 +10,7 @@ from myst_parser.slugs import github_slugify
 
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
+import cards  # noqa: E402
 import dial  # noqa: E402
 from address import site_of  # noqa: E402
 from bets import bets_of, form  # noqa: E402
@@ -81,18 +82,38 @@ html_baseurl = site_of(about["urls"]["Repository"])
 PICTURE = re.compile(
     r'<picture><source media="(.*?)" srcset="(.*?)">\s*<img alt="(.*?)" src="(.*?)"></picture>'
 )
+BESIDE = "\nIn a clone of this repository:"  # the site's first screen invites to touch something
+TRY = """
+```{container} try
+- [Turn the dial](docs/dial.md): after how many calls does XLA pay?
+- [Step through the passes](docs/passes.md): what does a compiler do to one line?
+- [Bet before you run](notebooks/01_fuse_a_computation.ipynb#Count-the-kernels):
+  how many kernels will run?
+```
+"""
+SECTION = r"(?s)## The notebooks\n.*?(?=\n## )"
 ANCHOR = re.compile(r'<a id="[^"]*"></a>\n\n')  # for JupyterLab: here headings have their own
 
 
 def setup(app):
     app.connect("source-read", for_the_site)
+    app.connect("builder-inited", draw_cards)
+
+
+def draw_cards(app):
+    """The small pictures of the cards, beside all others."""
+    folder = Path(app.outdir, "_images")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in ROOT.glob("notebooks/*.ipynb"):
+        (folder / f"{path.name[:2]}.webp").write_bytes(cards.small(cards.read(path)))
 
 
 def for_the_site(app, name, source):
     """Fold as JupyterLab does, link as GitHub does, and list what stands elsewhere."""
     if name == "README":
-        source[0] = head(html_baseurl) + source[0]
-        source[0] += contents(source[0], app.env.found_docs - {name})
+        parts = cards.parts(source[0], ROOT / "notebooks")
+        source[0] = head(html_baseurl) + home(source[0], parts)
+        source[0] += contents(parts, app.env.found_docs - {name})
     if name == "docs/dial":
         groups, _ = machines(ROOT, chains(ROOT))
         source[0] += data("dial-data", dial.presets(groups[0] if groups else []))
@@ -102,15 +123,19 @@ def for_the_site(app, name, source):
         source[0] += f"\nBy the XLA of {compilers}, {made['day']}.\n" + data("lens-data", made)
     if name == "docs/reference":
         source[0] = re.sub(r"(?m)^---+\n\n((?:\.\. auto.+\n(?: .+\n)*)+)", summary, source[0])
-    if not name.startswith("notebooks/"):
+    if name.startswith("notebooks/"):
+        source[0] = json.dumps(lesson(name[10:12], json.loads(source[0])))
+    else:
         source[0] = ANCHOR.sub("", source[0])
         source[0] = link(PICTURE.sub(picture, source[0]))
-        return
-    notebook = json.loads(source[0])
+
+
+def lesson(number, notebook):
+    """A notebook as the site shows it: numbered, with its bets, and folded."""
     opening = notebook["cells"][0]  # whose title gets the number by which all speak of it
-    opening["source"] = "".join(opening["source"]).replace("# ", f"# {name[10:12]} ", 1)
+    opening["source"] = "".join(opening["source"]).replace("# ", f"# {number} ", 1)
     for cell in notebook["cells"]:
-        forms = [form(bet, f"{name[10:12]}-{cell['id']}", place)
+        forms = [form(bet, f"{number}-{cell['id']}", place)
             for place, bet in enumerate(bets_of(cell, notebook["cells"]))]  # fmt: skip
         if forms:
             cell["source"] = "\n\n".join(["".join(cell["source"]), *forms])
@@ -118,7 +143,7 @@ def for_the_site(app, name, source):
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
             cell["source"] = link("".join(cell["source"]))
-    source[0] = json.dumps(notebook)
+    return notebook
 
 
 def data(key, value):
@@ -144,16 +169,18 @@ def link(text):
     return re.sub(place, lambda found: found[1] + github_slugify(found[2]), text)
 
 
-def contents(readme, pages):
+def home(readme, parts):
+    """The README as the first page: what to try, and soon the cards, in place of the table."""
+    (section,) = re.findall(SECTION, readme)
+    opening, others = readme.replace(section, "").split("\n## ", 1)
+    section = re.sub(r"(?m)^\|.*\n(?:\|.*\n)*", lambda _: cards.page(parts), section)
+    return f"{opening.replace(BESIDE, TRY + BESIDE)}\n{section}\n## {others}"
+
+
+def contents(parts, pages):
     """The side bar: the parts and notebooks of the README's table, then groups of other pages."""
-    parts = {}
-    row = r"(?m)^\| (\d*) ?\| (?:\*\*([^|]+)\*\*|\[([^|]+)\]\(([^|]+)\.ipynb\)) \|"
-    for number, part, title, page in re.findall(row, readme):
-        if part:
-            lines = parts[part] = []
-        else:
-            lines.append(f"{number} {title} <{page}>")
-            pages.discard(page)
+    parts = {part: [f"notebooks/{card.name}" for card in found] for part, found in parts.items()}
+    pages = pages - {page for found in parts.values() for page in found}
     for part, named in GROUPS.items():
         parts[part] = [page for page in named if page in pages]
         pages -= {*named}

@@ -109,6 +109,9 @@ return [...document.querySelectorAll("article *, #notebook *, body > :is(p, h1, 
   .filter(part => part.getBoundingClientRect().right > wide + 1)
   .map(part => part.tagName + " " + part.textContent.slice(0, 60))"""
 
+# Pictures that are not there, or not described; a card's title stands beside its picture.
+LACKING = """
+return [...document.images].filter(p => !p.naturalWidth || !(p.alt || p.closest(".card"))).length"""
 OPEN = "document.querySelectorAll('details').forEach(fold => { fold.open = true; })"
 CUT = """
 const box = cell => { const all = document.createRange(); all.selectNodeContents(cell);
@@ -123,8 +126,9 @@ def check_page(browser):
     errors = [x["message"] for x in browser.get_log("browser") if x["level"] == "SEVERE"]
     assert [error for error in errors if "favicon.ico" not in error] == []
     assert {request.hostname for request in requests(browser)} == {"127.0.0.1"}
-    lacking = "return [...document.images].filter(p => !p.naturalWidth || !p.alt).length"
-    assert browser.execute_script(lacking) == 0
+    browser.execute_script("[...document.images].forEach(one => { one.loading = 'eager'; })")
+    wait_for(lambda: browser.execute_script("return [...document.images].every(p => p.complete)"))
+    assert browser.execute_script(LACKING) == 0
     assert browser.execute_script(OUTSIDE) == []
 
 
@@ -186,7 +190,7 @@ axe.run(document.querySelector("article")).then(found => arguments[0](found.viol
   .filter(one => ["critical", "serious"].includes(one.impact))
   .map(one => `${one.id}: ${one.nodes[0].html}`)));"""
 OPENED = "return [...document.querySelectorAll('.came-out')].filter(fold => fold.open).length"
-TOUCHED = ["docs/dial", "docs/passes", "notebooks/01_fuse_a_computation"]
+TOUCHED = ["docs/dial", "docs/passes", "notebooks/01_fuse_a_computation", "index"]
 
 
 def text_of(browser, selector):
@@ -200,6 +204,32 @@ def test_what_one_can_touch_is_for_everyone(browser, address, page, look):
     check_page(browser)
     browser.execute_script(AXE.read_text(encoding="utf-8"))
     assert browser.execute_async_script(WORST) == []
+
+
+IN_SIGHT = """
+return [...document.querySelectorAll(arguments[0])].filter(part => {
+  const box = part.getBoundingClientRect();
+  return box.height && box.top >= 0 && box.bottom <= innerHeight; }).map(part => part.href)"""
+
+
+# Where a click on the picture of the last card leads.
+AT_A_PICTURE = """
+const picture = [...document.querySelectorAll(".card .small")].at(-1);
+picture.scrollIntoView({ behavior: "instant", block: "center" });
+const box = picture.getBoundingClientRect();
+return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2).href;"""
+
+
+def test_the_first_screen_leads_to_what_one_can_touch(browser, address):
+    visit(browser, f"{address}/site/index.html")
+    dial, lens, bet = browser.execute_script(IN_SIGHT, "article .try a")
+    assert dial.endswith("/docs/dial.html") and lens.endswith("/docs/passes.html")
+    visit(browser, bet)
+    first = browser.find_element(By.CSS_SELECTOR, "form.bet")
+    section = browser.find_element(By.ID, urlsplit(bet).fragment)
+    assert first in section.find_elements(By.CSS_SELECTOR, "form.bet")
+    visit(browser, f"{address}/site/index.html")
+    assert browser.execute_script(AT_A_PICTURE).endswith("/18_serve_compiled_models.html")
 
 
 @pytest.mark.parametrize("look", ["desktop", "phone"])

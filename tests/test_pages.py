@@ -10,6 +10,7 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
+import cards
 import nbformat
 import overview
 import pytest
@@ -49,7 +50,8 @@ class Page(HTMLParser):
         wanted = FETCHING | ({"href"} if tag == "link" else set())
         fetched = [url for name, url in attributes if name in wanted and url]
         self.others += [url for url in fetched if re.match(r"(https?:)?//", url)]
-        if tag == "img" and not given.get("alt"):
+        beside_its_title = given.get("class") == "small"  # in a card, which a test below looks at
+        if tag == "img" and not given.get("alt") and not beside_its_title:
             self.undescribed.append(given)
 
 
@@ -272,6 +274,51 @@ def test_the_side_bar_holds_the_parts_of_the_readme_and_numbers(site):
     assert sorted(numbers) == [path.stem[:2] for path in NOTEBOOKS]
     for last, added in (("10", "19"), ("07", "20")):  # a part grows, and nothing is renumbered
         assert numbers.index(added) == numbers.index(last) + 1
+
+
+def test_the_first_page_has_a_card_for_each_notebook(site):
+    """Its picture, number and title, a question, what it needs, and minutes."""
+    text, size = (site / "README.html").read_text(), 0
+    shown = re.findall(r'(?s)<div class="card docutils container">(.*?)</div>', text)
+    assert text.count('class="small"') == len(shown) == len(NOTEBOOKS)
+    shown.sort(key=lambda card: card[card.index("notebooks/") :])
+    for path, card in zip(NOTEBOOKS, shown, strict=True):
+        picture, *words = re.split(r"</?p>\n?(?:<p>)?", card.strip())
+        title, question, needs, minutes, _ = (re.sub("<.+?>", "", part) for part in words)
+        assert title == f"{path.stem[:2]} {title_of(path)}" and f"/{path.stem}.html" in words[0]
+        assert question.endswith("?") and re.match(r"Needs \w.+\.$", needs)
+        assert re.fullmatch(r"[A-Z].+ to read, .+ to run\.", minutes)
+        size += (site / re.search('src="(.+?)"', picture)[1]).stat().st_size
+        assert 'alt="" loading="lazy"' in picture
+    assert size < 300_000
+    assert "the question it answers" not in text and 'class="try ' in text
+
+
+def test_each_notebook_needs_earlier_ones_and_stands_once_in_the_picture():
+    found = cards.parts((ROOT / "README.md").read_text(encoding="utf-8"), ROOT / "notebooks")
+    every = {card.number: card for part in found.values() for card in part}
+    assert sorted(every) == [path.stem[:2] for path in NOTEBOOKS]
+    above = {}
+    for card in every.values():
+        assert {*card.after} <= {*every} and all(other < card.number for other in card.after)
+    for number, card in sorted(every.items()):
+        above[number] = {*card.after}.union(*(above[other] for other in card.after))
+    tree, path, shown = cards.tree([every[number] for number in sorted(every)]), [], []
+    for line in tree:
+        depth = line.index("-") // 2
+        number, *also = re.findall(r"\b(\d\d)\b(?!_)", line)
+        path[depth:] = [number]
+        shown.append(number)
+        reached = {*path[:-1], *also}.union(*(above[other] for other in also))
+        assert reached == above[number], line
+    assert sorted(shown) == sorted(every)
+
+
+def test_a_notebook_that_hides_its_minutes_is_told():
+    said = "**What you'll need.** [One](01_one.ipynb). No GPU. Ten minutes to read, one to run."
+    assert cards.needs(said) == ("[One](01_one.ipynb)", "Ten minutes to read, one to run")
+    with pytest.raises(ValueError, match="no sentence on needs"):
+        cards.needs(said.replace(" to run", ""))
 
 
 def test_titles_carry_their_numbers(site):

@@ -51,7 +51,14 @@ html_js_files = ["site.js", "bets.js", "dial.js", "passes.js", "messages.js"]
 
 # The side bar below the parts of the README. A page that no group names goes into the last one.
 GROUPS = {
-    "Look up": ["docs/topics", "docs/messages", "docs/upgrades", "docs/glossary", "docs/reference"],
+    "Look up": [
+        "docs/sheet",
+        "docs/topics",
+        "docs/messages",
+        "docs/upgrades",
+        "docs/glossary",
+        "docs/reference",
+    ],
     "For teachers": ["docs/workshop"],
     "Try it": ["docs/passes", "docs/dial"],
     "About the numbers": ["docs/results", "docs/measurements", "docs/bench"],

@@ -1,9 +1,11 @@
 """The site, slides, report and JupyterLab in a real browser, with Chromium."""
 
+import base64
 import functools
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -139,6 +141,15 @@ def test_a_page_is_complete_in_every_look(browser, address, page, look):
     browser.execute_script(OPEN)
     check_page(browser)
     assert browser.execute_script(CUT) == []
+
+
+def test_the_sheet_prints_on_one_page_of_a4(browser, address):
+    for look in LOOKS:
+        visit(browser, f"{address}/site/docs/sheet.html", look)
+        check_page(browser)
+    printed = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
+    pages = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", base64.b64decode(printed["data"]))
+    assert [tuple(round(float(side)) for side in page) for page in pages] == [(595, 842)]
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -318,7 +318,7 @@ def test_a_bet_is_judged_once_kept_and_opens_its_answer(browser, address):
     rights = [bet.get_attribute("data-right") for bet in (one, other)]
     for bet, given, says in (
         (one, "many", "A number"),
-        (one, "999", f"Here it was {rights[0]}."),
+        (one, "999", f"Here: {rights[0]}."),
         (one, f"{rights[0]} kernels", "Right."),
         (other, f"{rights[1]}.0", "Right."),
     ):

@@ -2,6 +2,8 @@
 
 A "Guess before you run" has it in its metadata: `bet`, a list of what to `ask`, and of the `cell`
 in whose committed output the pattern `find` has the right answer; `choices` where it is no number.
+The pattern's group is the answer in the output's words. Where it has several groups, they stand for
+the choices, one after the other, and the one that matches says which is right.
 """
 
 import re
@@ -24,19 +26,23 @@ def bets_of(cell, cells):
     Raises:
         ValueError: Where the output holds no answer, or none that can be chosen.
     """
-    found = []
-    for bet in cell["metadata"].get("bet", []):
-        (shown,) = (one for one in cells if one["id"] == bet["cell"])
-        text = text_of(shown)
-        match = re.search(bet["find"], text)
-        if not match:
-            raise ValueError(f"{bet['cell']} shows no {bet['find']!r}")
-        right, choices = match[1].replace(",", ""), tuple(bet.get("choices", ()))
-        fits = right in choices if choices else re.fullmatch(r"-?\d+", right)
-        if not fits:
-            raise ValueError(f"{right!r} is no answer to {bet['ask']!r}")
-        found.append(Bet(bet["ask"], right, choices))
-    return found
+    return [made(bet, cells) for bet in cell["metadata"].get("bet", [])]
+
+
+def made(bet, cells):
+    """A bet of the metadata, with its answer."""
+    (shown,) = (one for one in cells if one["id"] == bet["cell"])
+    match = re.search(bet["find"], text_of(shown))
+    if not match:
+        raise ValueError(f"{bet['cell']} shows no {bet['find']!r}")
+    choices = tuple(bet.get("choices", ()))
+    if match.re.groups > 1:
+        right = choices[match.lastindex - 1]
+    else:
+        right = match[1] if choices else match[1].replace(",", "")
+    if not (right in choices if choices else re.fullmatch(r"-?\d+", right)):
+        raise ValueError(f"{right!r} is no answer to {bet['ask']!r}")
+    return Bet(bet["ask"], right, choices)
 
 
 def text_of(cell):

@@ -35,7 +35,7 @@ function show(form, bet) {
   const said = form.querySelector("output");
   form.classList.toggle("right", bet.isRight);
   form.classList.toggle("wrong", !bet.isRight);
-  const here = bet.isRight ? "\u2713 Right." : `\u2717 Here it was ${form.dataset.right}.`;
+  const here = bet.isRight ? "\u2713 Right." : `\u2717 Here: ${form.dataset.right}.`;
   said.textContent = `${here} ${score(bets())}`;
 }
 

@@ -104,6 +104,7 @@ ANCHOR = re.compile(r'<a id="[^"]*"></a>\n\n')  # for JupyterLab: here headings 
 
 def setup(app):
     app.connect("source-read", for_the_site)
+    app.connect("source-read", add_score)
     app.connect("builder-inited", draw_cards)
 
 
@@ -151,6 +152,12 @@ def lesson(number, notebook):
         if cell["cell_type"] == "markdown":
             cell["source"] = link("".join(cell["source"]))
     return notebook
+
+
+def add_score(app, name, source):
+    """On the first page, the paragraph in which bets.js tells the score."""
+    if name == "README":
+        source[0] += '\n<p class="bet" id="your-bets" hidden></p>\n'
 
 
 def data(key, value):

@@ -336,6 +336,64 @@ def test_a_bet_is_judged_once_kept_and_opens_its_answer(browser, address):
     browser.execute_script("localStorage.clear()")
 
 
+PLACE = """
+arguments[0].querySelector("input, select").value = arguments[1];
+arguments[0].requestSubmit();"""
+
+
+def place_bet(browser, page, key, given):
+    visit(browser, page)
+    alive = f'form.bet[data-key="{key}"]:not([hidden])'
+    (form,) = wait_for(lambda: browser.find_elements(By.CSS_SELECTOR, alive))
+    browser.execute_script(PLACE, form, given)
+
+
+def test_the_first_page_says_where_xla_was_over_and_underrated(browser, address):
+    first = f"{address}/site/index.html"
+    visit(browser, first)
+    browser.execute_script("localStorage.clear()")
+    browser.refresh()
+    assert not browser.find_element(By.ID, "your-bets").is_displayed()
+    for name, key, given in (
+        (NAMES[0], "01-guess-kernels-0", "99"),  # wrong, and nothing of XLA
+        (NAMES[0], "01-guess-fusion-0", "1"),  # fewer kernels than XLA makes
+        (NAMES[1], "02-count-guess-1", "99"),  # more compilations than XLA needs
+        (NAMES[2], "03-guess-trap-0", "stop with an error"),
+        (NAMES[2], "03-guess-trap-1", "stop with an error"),  # which XLA does not
+        (NAMES[4], "05-guess-switch-0", "2"),  # more programs than XLA compiles
+        (NAMES[7], "08-guess-mend-0", "no faster than before"),
+    ):
+        place_bet(browser, f"{address}/site/notebooks/{name}.html", key, given)
+    browser.find_element(By.CSS_SELECTOR, "form.wrong output a").send_keys(Keys.ENTER)
+    (score,) = wait_for(lambda: browser.find_elements(By.CSS_SELECTOR, "#your-bets:not([hidden])"))
+    assert browser.current_url == f"{first}#your-bets"
+    assert score.text == (
+        "Your bets so far: 1 of 7 right. In 3 you expected more of XLA than it gave: 01, 03, 05. "
+        "In 2 XLA gave more than you expected: 02, 08."
+    )
+    links = score.find_elements(By.TAG_NAME, "a")
+    ends = [link.get_attribute("href").rpartition("#bet-")[2] for link in links]
+    over = ["01-guess-fusion-0", "03-guess-trap-1", "05-guess-switch-0"]
+    assert ends == [*over, "02-count-guess-1", "08-guess-mend-0"]
+    links[1].send_keys(Keys.ENTER)
+    (form,) = wait_for(lambda: browser.find_elements(By.CSS_SELECTOR, ".wrong:has(:target)"))
+    assert form.is_displayed() and form.get_attribute("data-key") == over[1]
+    check_page(browser)
+    browser.execute_script("localStorage.clear()")
+
+
+def test_no_bet_is_on_paper(browser, address):
+    notebook = f"{address}/site/notebooks/{NAMES[0]}.html"
+    place_bet(browser, notebook, "01-guess-fusion-0", "1")
+    for page, part in ((f"{address}/site/index.html", "#your-bets"), (notebook, "form.bet")):
+        for look in ("desktop", "paper"):
+            visit(browser, page, look)
+            alive = f"{part}:not([hidden])"
+            bets = wait_for(lambda alive=alive: browser.find_elements(By.CSS_SELECTOR, alive))
+            assert {bet.is_displayed() for bet in bets} == {look == "desktop"}
+    browser.execute_script("localStorage.clear()")
+
+
 def test_all_answers_open_and_stay_so(browser, address):
     for number, name in enumerate(NAMES[:2]):
         visit(browser, f"{address}/site/notebooks/{name}.html")

@@ -103,6 +103,8 @@ def test_every_guess_has_bets_that_came_out_unless_its_answer_is_a_time():
         (r"(\d+) columns", {}, "shows no"),
         (r"is (\w+)", {}, "is no answer"),
         (r"is (\w+)", {"choices": ["slower", "equal"]}, "is no answer"),
+        (r"is (\w+)", {"choices": ["slower", "faster"], "flatters": ["fastest"]}, "cannot be bet"),
+        (r"(\d[\d,]+) rows", {"flatters": "higher"}, "cannot be bet"),
     ],
 )
 def test_the_right_answer_of_a_bet_is_what_the_output_says(find, more, right):

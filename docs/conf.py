@@ -86,9 +86,7 @@ def head(site):
 about = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 html_baseurl = site_of(about["urls"]["Repository"])
 
-PICTURE = re.compile(
-    r'<picture><source media="(.*?)" srcset="(.*?)">\s*<img alt="(.*?)" src="(.*?)"></picture>'
-)
+PICTURE = re.compile(r'(?s)<picture>(.*?)<img alt="(.*?)" src="(.*?)"></picture>')
 BESIDE = "\nIn a clone of this repository:"  # the site's first screen invites to touch something
 TRY = """
 ```{container} try
@@ -168,10 +166,11 @@ def data(key, value):
 
 def picture(found):
     """One picture, which site.css turns in the dark; for a phone, another where there is one."""
-    media, other, alt, path = found.groups()
-    if "width" not in media:
+    sources, alt, path = found.groups()
+    tall = re.search(r'media="\(max-width: 40em\)" srcset="(.*?)"', sources)
+    if not tall:
         return f"![{alt}]({path})"
-    both = {"wide": path, "tall": other}.items()
+    both = {"wide": path, "tall": tall[1]}.items()
     return "\n\n".join(
         f"```{{image}} {path}\n:alt: {alt}\n:class: {name}\n```" for name, path in both
     )

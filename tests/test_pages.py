@@ -67,7 +67,7 @@ def test_the_readme_shows_what_was_recorded(tmp_path):
         shutil.copytree(ROOT / name, tmp_path / name)
     shutil.copy(ROOT / "README.md", tmp_path)
     subprocess.run([sys.executable, tmp_path / "tools/overview.py"], check=True)
-    pictures = [f"docs/{name}races-{look}.svg" for name in ("", "all-") for look in LOOKS]
+    pictures = [f"docs/{name}races{kind}.svg" for name in ("", "all-") for kind in overview.KINDS]
     for name in ("README.md", "docs/results.md", "docs/dial.svg", "docs/passes.svg", *pictures):
         assert (tmp_path / name).read_text() == (ROOT / name).read_text(), "make refresh"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import dial
 import lens
 from chains import chains, changed, home_of
-from races import LOOKS, counted, drawn, in_order, machines, shared
+from races import counted, drawn, in_order, machines, shared
 
 from xla_helpers.ratios import digits, times_in_words
 from xla_helpers.tables import pluralize
@@ -19,6 +19,12 @@ ROOT = Path(__file__).resolve().parents[1]
 OPENS, ENDS = "<!-- Made by `make refresh` from results/: do not edit. -->", "<!-- Until here. -->"
 LARGE, MENDED = "generate-real-size", "generate-fixed"  # GPT-2 small
 TOYS, IMAGE = ["shipped-writer", "generate", "keras-hub"], "five-modes-efficientnetv2-s"
+KINDS = {  # of pictures, each with the pages it is for: a browser takes the first that fits
+    "-tall-dark": "(max-width: 40em) and (prefers-color-scheme: dark)",
+    "-tall-light": "(max-width: 40em)",
+    "-dark": "(prefers-color-scheme: dark)",
+    "-light": "",
+}
 COUNTS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven"}
 FACE = ["shipped-writer", "many-steps", LARGE, MENDED, "keras-predict"]
 FACE += [IMAGE, "depthwise-layer"]  # of the first screen
@@ -95,15 +101,17 @@ def alt_of_all(races):
 
 
 def pictures(path, races, title, alt, *, grouped=False):
-    """Draw races for a light page and a dark one. Returns: the lines that show them."""
-    for look in LOOKS:
-        picture = drawn(races, title, look, grouped=grouped)
-        path.with_name(f"{path.name}-{look}.svg").write_text(picture, encoding="utf-8")
-    dark, light = (f"docs/{path.name}-{look}.svg" for look in ("dark", "light"))
-    return (
-        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">\n'
-        f'<img alt="{alt}" src="{light}"></picture>'
-    )
+    """Draw races for each kind of page. Returns: the lines that show them."""
+    for kind in KINDS:
+        options = {"look": kind.split("-")[-1], "grouped": grouped, "tall": "-tall" in kind}
+        picture = drawn(races, title, **options)
+        path.with_name(f"{path.name}{kind}.svg").write_text(picture, encoding="utf-8")
+    shown = {kind: f"docs/{path.name}{kind}.svg" for kind in KINDS}
+    sources = [
+        f'<source media="{media}" srcset="{shown[kind]}">' for kind, media in KINDS.items() if media
+    ]
+    image = f'<img alt="{alt}" src="{shown["-light"]}">'
+    return "<picture>" + "\n".join([*sources, image]) + "</picture>"
 
 
 def listed(races, groups, found):

@@ -2,6 +2,7 @@
 
 import io
 import statistics
+import textwrap
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,7 +43,9 @@ PAYS, LOSES = "XLA pays on each machine that ran it", "XLA loses on each machine
 UNCLEAR = "It depends on the machine, or no difference is seen"
 OTHERS = "Not XLA: another runtime against the graph"
 GROUPS = PAYS, UNCLEAR, LOSES, OTHERS
+KEY = "a dot for each machine, machine 1 ringed; a band from lowest to highest"
 STYLE = {"svg.fonttype": "none", "svg.hashsalt": "xla", "font.size": 11}  # of an SVG
+SMALL = {"font.size": 10}  # of a tall picture, which a phone shows at about its own size
 FONTS = "'DejaVu Sans', Verdana, Arial, sans-serif"  # the first that a reader has
 LOOKS = {  # of a page: the colours of text, of lines, and of each group
     "light": ("#1F2328", "#D0D7DE", ["#2B7A66", "#656D76", "#BC4C00", "#0550AE"]),
@@ -150,43 +153,58 @@ def counted(races):
     return dict(Counter(race.group for race in races))
 
 
-def drawn(races, title, look="light", *, grouped=False):
-    """SVG: a row for each race, a dot for each machine, a band from the lowest to the highest."""
-    with plt.rc_context(STYLE | {"text.color": LOOKS[look][0]}):
-        return as_svg(_figure(races, title, look, grouped))
+def drawn(races, title, look="light", *, grouped=False, tall=False):
+    """SVG: a row for each race, a dot for each machine, a band from the lowest to the highest.
+
+    tall: for a phone, with the words of a race above its band.
+    """
+    with plt.rc_context(STYLE | {"text.color": LOOKS[look][0]} | (SMALL if tall else {})):
+        return as_svg(_figure(races, title, look, grouped, tall))
 
 
 def shared(races, title):
     """PNG of the same, of the size that a link which is shared shows: 1280 x 640."""
     file = io.BytesIO()
     with plt.rc_context(STYLE | {"text.color": LOOKS["light"][0]}):
-        fig = _figure(races, title, "light", grouped=False)
+        fig = _figure(races, title, "light", grouped=False, tall=False)
         fig.set_size_inches(9.6, 4.8)
         fig.savefig(file, dpi=400 / 3, facecolor="white", metadata={"Software": None})
         plt.close(fig)
     return file.getvalue()
 
 
-def _figure(races, title, look, grouped):
+def _figure(races, title, look, grouped, tall):
     text, line, colours = LOOKS[look]
     colours = dict(zip(GROUPS, colours, strict=True))
-    groups = list(dict.fromkeys(race.group for race in races)) if grouped else []
-    height = 0.95 + 0.29 * (len(races) + 1.6 * len(groups))
-    fig, ax = plt.subplots(figsize=(9.4, height), layout="constrained")
-    places, row = {}, 0
+    places, headings = _rows(races, grouped, gap=0 if tall else 0.6)
+    width, edges, inches = (3.6, 1.6, 0.62) if tall else (9.4, 0.95, 0.29)
+    height = edges + inches * (max(places) + 1)
+    fig, ax = plt.subplots(figsize=(width, height), layout="constrained")
+    for row, group in headings.items():
+        place = (0, 0, 8) if tall else (0, -250, 0)
+        words = textwrap.fill(group, 37) if tall else group
+        _beside(ax, row, words, at=place, color=colours[group])
+    for row, race in places.items():
+        _draw_race(ax, row, race, colours[race.group], text)
+    title = textwrap.fill(title, 30) if tall else title
+    fig.suptitle(title, x=0.01, ha="left", weight="bold")
+    _name_scale(ax, places, text)
+    name_rows = _above if tall else _on_both_sides
+    name_rows(ax, places, colours, text, line)
+    return fig
+
+
+def _rows(races, grouped, gap):
+    """At which heights races stand, and at which the names of their groups."""
+    places, headings, row = {}, {}, 0
     for race in races:
-        if race.group in groups:
-            row += 0.6 if places else 0
-            _beside(ax, row, race.group, at=(0, -250), color=colours[race.group])
-            groups.remove(race.group)
+        if grouped and race.group not in headings.values():
+            row += gap if places else 0
+            headings[row] = race.group
             row += 1
         places[row] = race
         row += 1
-    for row, race in places.items():
-        _draw_race(ax, row, race, colours[race.group], text)
-    fig.suptitle(title, x=0.01, ha="left", weight="bold")
-    _name_axes(ax, places, text, line)
-    return fig
+    return places, headings
 
 
 def as_svg(fig):
@@ -197,11 +215,11 @@ def as_svg(fig):
     return file.getvalue().replace("'DejaVu Sans'", FONTS)
 
 
-def _beside(ax, row, words, *, at, color):
-    """Words beside a row, some points away from the left (0) or the right (1) of the axes."""
+def _beside(ax, row, words, *, at, color, weight="bold"):
+    """Words beside a row: right of the left (0) or right (1) of the axes, and up, in points."""
     place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-    side, away = at
-    ax.annotate(words, (side, row), (away, 0), color=color, weight="bold", va="center", **place)
+    side, *away = at
+    ax.annotate(words, (side, row), away, color=color, weight=weight, va="center", **place)
 
 
 def _draw_race(ax, row, race, colour, text):
@@ -209,12 +227,30 @@ def _draw_race(ax, row, race, colour, text):
     ax.plot([min(race.ratios), max(race.ratios)], [row, row], color=colour, **band)
     ax.plot(race.ratios, [row] * len(race.ratios), "o", color=colour, markersize=5)
     ax.plot(race.ratios[0], row, "o", color=text, fillstyle="none", markersize=9)
-    _beside(ax, row, race.words, at=(1, 8), color=colour)
 
 
-def _name_axes(ax, places, text, line):
-    """A row for each race, by its name, over how many times faster or slower XLA is."""
+def _on_both_sides(ax, places, colours, text, line):
+    """The name of a race on the left of its band, what came out on the right."""
+    for row, race in places.items():
+        _beside(ax, row, race.words, at=(1, 8, 0), color=colours[race.group])
+    ax.set_yticks([*places], [race.row for race in places.values()])
     ax.axvline(1, color=text, linewidth=1, zorder=0)
+    ax.grid(axis="x", color=line)
+
+
+def _above(ax, places, colours, text, line):
+    """Both above the band, which has marks of its own: no line runs through letters."""
+    for row, race in places.items():
+        _beside(ax, row, race.row, at=(0, 0, 27), color=text, weight="normal")
+        _beside(ax, row, race.words, at=(0, 0, 14), color=colours[race.group])
+        colors = [text if tick == 1 else line for tick in ax.get_xticks()]
+        ax.vlines(ax.get_xticks(), row - 0.15, row + 0.15, colors, linewidth=1, zorder=0)
+    ax.set_yticks([])
+    ax.set_xlabel(KEY.replace("; ", ";\n"))
+
+
+def _name_scale(ax, places, text):
+    """How many times faster or slower XLA is, from left to right."""
     ax.set_xscale("log")
     ratios = [ratio for race in places.values() for ratio in race.ratios]
     most = max(8, 1.2 * max(ratios))
@@ -226,13 +262,10 @@ def _name_axes(ax, places, text, line):
     ax.set_xticks([], minor=True)
     ax.set_xlim(min(1 / 25, 0.8 * min(ratios)), most)
     ax.set_ylim(max(places) + 0.6, -0.7)
-    ax.set_yticks([*places], [race.row for race in places.values()])
-    said = "a dot for each machine, machine 1 ringed; a band from lowest to highest"
-    ax.set_xlabel(said, fontsize=9, labelpad=22, color=text)
+    ax.set_xlabel(KEY, fontsize=9, labelpad=22, color=text)
     for words, side, away in (("← slower", "right", -30), ("faster →", "left", 30)):
         place = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
         ax.annotate(words, (1, 0), (away, -22), ha=side, va="top", fontsize=9, **place)
     ax.tick_params(length=0, labelcolor=text)
-    ax.grid(axis="x", color=line)
     ax.set_axisbelow(True)
     ax.spines[:].set_visible(False)

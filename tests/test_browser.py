@@ -2,7 +2,6 @@
 
 import base64
 import functools
-import io
 import json
 import os
 import re
@@ -18,7 +17,6 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import axe_core_python
-import matplotlib.pyplot as plt
 import nbformat
 import pytest
 from selenium import webdriver
@@ -26,6 +24,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
+from tests.contrast import ENOUGH, letters, luminance
 from tools.learners import Fold
 
 ROOT = Path(__file__).parents[1]
@@ -152,14 +151,48 @@ def test_the_sheet_prints_on_one_page_of_a4(browser, address):
     assert [tuple(round(float(side)) for side in page) for page in pages] == [(595, 842)]
 
 
+CHARTS = "img[src*='races-'], img[src^='data:image/svg']"
+BOX = """
+const [image, tell] = arguments, box = image.getBoundingClientRect();
+const place = {x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height};
+image.decode().then(() => tell({...place, scale: 1}));"""
+LEAST = """
+const [chart, tell] = arguments;
+fetch(chart.currentSrc).then(file => file.text()).then(text => {
+  const wide = Number(text.match(/viewBox="0 0 ([\\d.]+)/)[1]);
+  const sizes = [...text.matchAll(/font-size: ([\\d.]+)px/g)].map(found => Number(found[1]));
+  tell(Math.min(...sizes) * chart.clientWidth / wide); });"""
+
+
+def charts(browser):
+    """The charts of races that are in sight."""
+    found = browser.find_elements(By.CSS_SELECTOR, CHARTS)
+    return [chart for chart in found if chart.is_displayed()]
+
+
+def photo(browser, image):
+    """An image as the page shows it, also where it is larger than the window, as PNG."""
+    wanted = {"clip": browser.execute_async_script(BOX, image), "captureBeyondViewport": True}
+    return base64.b64decode(browser.execute_cdp_cmd("Page.captureScreenshot", wanted)["data"])
+
+
+@pytest.mark.parametrize("look", ["desktop", "dark"])
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_is_dark_where_the_reader_is(browser, address, page):
-    brightness = {}
-    for look in ("desktop", "dark"):
-        visit(browser, f"{address}/{page}", look)
-        shot = plt.imread(io.BytesIO(browser.get_screenshot_as_png()))
-        brightness[look] = shot[..., :3].mean()
-    assert brightness["dark"] < 0.5 < brightness["desktop"]
+def test_charts_can_be_read_in_the_light_and_in_the_dark(browser, address, page, look):
+    visit(browser, f"{address}/{page}", look)
+    assert charts(browser)
+    for chart in charts(browser):
+        ground, lines = letters(photo(browser, chart))
+        assert (luminance(ground) < 0.1) == (look == "dark")
+        assert len(lines) > 14 and min(lines) >= ENOUGH
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_letters_of_charts_are_large_enough_on_a_phone(browser, address, page):
+    visit(browser, f"{address}/{page}", "phone")
+    assert charts(browser)
+    for chart in charts(browser):
+        assert browser.execute_async_script(LEAST, chart) >= 10
 
 
 def test_search_finds_a_notebook(browser, address):

@@ -25,6 +25,7 @@ from races import LOOKS, LOSES, PAYS, SHORT, UNCLEAR, in_order, machines
 import xla_decide as xd
 import xla_helpers as xh
 from tests import test_bench
+from tests.contrast import ENOUGH, contrast
 from xla_helpers.look.manual import ROWS
 from xla_helpers.results import Recorded, Result, write
 from xla_helpers.timing import Measurement
@@ -70,6 +71,12 @@ def test_the_readme_shows_what_was_recorded(tmp_path):
     pictures = [f"docs/{name}races{kind}.svg" for name in ("", "all-") for kind in overview.KINDS]
     for name in ("README.md", "docs/results.md", "docs/dial.svg", "docs/passes.svg", *pictures):
         assert (tmp_path / name).read_text() == (ROOT / name).read_text(), "make refresh"
+
+
+@pytest.mark.parametrize(("look", "ground"), [("light", "#FFFFFF"), ("dark", "#0D1117")])
+def test_letters_of_a_chart_stand_out_where_github_shows_it(look, ground):
+    text, _, colours = LOOKS[look]
+    assert min(contrast(colour, ground) for colour in [text, *colours]) >= ENOUGH
 
 
 def test_the_readme_is_read_in_a_few_minutes_and_begins_with_a_result():

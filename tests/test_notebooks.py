@@ -83,7 +83,9 @@ def test_format_and_ids(path):
     for cell in notebook.cells:
         assert re.fullmatch(r"[a-z][a-z0-9-]*", cell.id), cell.id
         assert not re.fullmatch(r"[0-9a-f]{8}", cell.id), f"{cell.id}: an id that a tool made up"
-        assert set(cell.metadata) <= {"tags", "jupyter", "say", "bet", "quotes"}
+        assert set(cell.metadata) <= {"tags", "jupyter", "cellView", "say", "bet", "quotes"}
+        folds = cell.metadata.get("cellView") == "form"  # in Colab
+        assert folds == is_folded(cell), cell.id
     text = path.read_text(encoding="utf-8")  # JupyterLab would save it so
     assert text == json.dumps(json.loads(text), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 

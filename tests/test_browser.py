@@ -276,6 +276,27 @@ def test_the_first_screen_leads_to_what_one_can_touch(browser, address):
     assert browser.execute_script(AT_A_PICTURE).endswith("/18_serve_compiled_models.html")
 
 
+SAME_NAME = """
+axe.run(document, {runOnly: ["landmark-unique"]}).then(found =>
+  arguments[0](found.violations.flatMap(one => one.nodes.map(node => node.html))));"""
+FOCUSABLE = """
+const parts = [...document.querySelectorAll("a[href], button, input, select, textarea, summary, "
+  + "[tabindex='0']")].filter(part => part.checkVisibility({visibilityProperty: true}));
+return parts.flatMap(part => { part.focus(); return document.activeElement === part
+  ? [[part.outerHTML.slice(0, 80), getComputedStyle(part).outlineStyle]] : []; });"""
+
+
+@pytest.mark.parametrize("look", ["desktop", "phone"])
+@pytest.mark.parametrize("page", ["search", "docs/messages", *TOUCHED])
+def test_landmarks_have_names_and_what_has_the_focus_shows_it(browser, address, page, look):
+    visit(browser, f"{address}/site/{page}.html", look)
+    browser.execute_script(AXE.read_text(encoding="utf-8"))
+    assert browser.execute_async_script(SAME_NAME) == []
+    focused = browser.execute_script(FOCUSABLE)
+    assert len(focused) > 30
+    assert [part for part, outline in focused if outline == "none"] == []
+
+
 @pytest.mark.parametrize("look", ["desktop", "phone"])
 def test_the_dial_turns_by_mouse_and_keyboard(browser, address, look):
     visit(browser, f"{address}/site/docs/dial.html", look)

@@ -46,12 +46,18 @@ function addSwitch() {
   });
 }
 
+// What stands beside a page, by its name: two parts without one are the same to a screen reader.
+const BESIDE = { ".sidebar-drawer": "All pages", ".toc-drawer": "On this page" };
+
 // What scrolls must be reached by keyboard, and a heading must have a level.
 function mend() {
+  Object.entries(BESIDE).forEach(([part, name]) => {
+    document.querySelector(part)?.setAttribute("aria-label", name);
+  });
   document.querySelectorAll("[role=heading]:not([aria-level])").forEach((part) => {
     part.setAttribute("aria-level", "2");
   });
-  document.querySelectorAll("pre, .table-wrapper, .cell_output .text_html").forEach((part) => {
+  document.querySelectorAll("pre, .highlight, .table-wrapper, .cell_output .text_html").forEach((part) => {
     if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
   });
 }
@@ -59,4 +65,5 @@ function mend() {
 document.addEventListener("DOMContentLoaded", () => {
   addSwitch();
   mend();
+  document.addEventListener("toggle", mend, true); // what is folded has no width until it opens
 });

@@ -6,6 +6,8 @@ from typing import Any
 from xla_helpers.look.manual import see
 from xla_helpers.tables import pluralize
 
+from .reasons import why_compiling
+
 MANY_PAGES = 100_000  # of new memory in a second of calls: fewer cost a few percent at most
 
 
@@ -108,8 +110,8 @@ def _on_memory(decision):
 
 def _on_the_manual(decision):
     if decision.choice == "graph" and "XLA" in decision.gains:
-        costs = decision.findings[0].costs
-        if costs["XLA"].fast > costs["graph"].call:
+        graph, mine = (decision.findings[0].costs[label] for label in ("graph", "XLA"))
+        if mine.fast > graph.call:
             yield see("slower-when-compiled")
-        elif decision.gains["XLA"].high < 1 and costs["XLA"].new > 1:
+        elif why_compiling(mine, graph, decision.calls, decision.min_speedup) and mine.new > 1:
             yield see("it-compiles-again-for-each-length")

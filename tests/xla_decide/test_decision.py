@@ -106,6 +106,13 @@ def test_the_row_of_the_manual_is_that_of_the_reason(mine, row):
     assert found.notes[0] == "Because."
 
 
+def test_no_row_about_compiling_where_a_call_is_no_faster():
+    """Without a compilation XLA would not pay either."""
+    mine = cost(2e-3, per_new=9.0, new=3)
+    found = decision(finding({"graph": GRAPH, "XLA": mine}))
+    assert found.label == "graph" and not [note for note in found.notes if "messages.md" in note]
+
+
 @pytest.mark.parametrize(
     ("slow", "call", "label"),
     [

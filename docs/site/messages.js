@@ -63,7 +63,7 @@ function addBox() {
   const here = document.getElementById("by-message-and-by-symptom");
   const isHome = /\/(README|index)\.html$|\/$/.test(location.pathname) && root === "./";
   const search = document.getElementById("search-results");
-  const next = here ? here.querySelector("h1 + *") : isHome ? document.querySelector("article h2") : search;
+  const next = here ? here.querySelector("h1 + *") : isHome ? document.querySelector(".try + *") : search;
   if (!next) return;
   const form = document.createElement("form");
   form.className = "pasted";
@@ -84,7 +84,7 @@ function addBox() {
     }));
   });
   form.addEventListener("submit", (event) => event.preventDefault());
-  (isHome ? next.closest("section") || next : next).before(form);
+  next.before(form);
 }
 
 document.addEventListener("DOMContentLoaded", addBox);

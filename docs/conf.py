@@ -90,10 +90,11 @@ PICTURE = re.compile(r'(?s)<picture>(.*?)<img alt="(.*?)" src="(.*?)"></picture>
 BESIDE = "\nIn a clone of this repository:"  # the site's first screen invites to touch something
 TRY = """
 ```{container} try
-- [Turn the dial](docs/dial.md): after how many calls does XLA pay?
-- [Step through the passes](docs/passes.md): what does a compiler do to one line?
+- [New to XLA?](notebooks/01_fuse_a_computation.ipynb) See what it does to one line.
 - [Bet before you run](notebooks/01_fuse_a_computation.ipynb#Count-the-kernels):
   how many kernels will run?
+- [Turn the dial](docs/dial.md): after how many calls does XLA pay?
+- [Step through the passes](docs/passes.md), as a compiler's engineer would.
 ```
 """
 SECTION = r"(?s)## The notebooks\n.*?(?=\n## )"

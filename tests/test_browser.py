@@ -266,7 +266,8 @@ return document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2).
 
 def test_the_first_screen_leads_to_what_one_can_touch(browser, address):
     visit(browser, f"{address}/site/index.html")
-    dial, lens, bet = browser.execute_script(IN_SIGHT, "article .try a")
+    new, bet, dial, lens = browser.execute_script(IN_SIGHT, "article .try a")
+    assert new.endswith("/01_fuse_a_computation.html")
     assert dial.endswith("/docs/dial.html") and lens.endswith("/docs/passes.html")
     visit(browser, bet)
     first = browser.find_element(By.CSS_SELECTOR, "form.bet")

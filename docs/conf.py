@@ -97,13 +97,13 @@ TRY = """
 - [Step through the passes](docs/passes.md), as a compiler's engineer would.
 ```
 """
+SCORE = '\n<p class="bet" id="your-bets" hidden></p>\n'  # which bets.js tells
 SECTION = r"(?s)## The notebooks\n.*?(?=\n## )"
 ANCHOR = re.compile(r'<a id="[^"]*"></a>\n\n')  # for JupyterLab: here headings have their own
 
 
 def setup(app):
     app.connect("source-read", for_the_site)
-    app.connect("source-read", add_score)
     app.connect("builder-inited", draw_cards)
 
 
@@ -153,12 +153,6 @@ def lesson(number, notebook):
     return notebook
 
 
-def add_score(app, name, source):
-    """On the first page, the paragraph in which bets.js tells the score."""
-    if name == "README":
-        source[0] += '\n<p class="bet" id="your-bets" hidden></p>\n'
-
-
 def data(key, value):
     """What a script of the page reads."""
     found = json.dumps(value).replace("<", "\\u003c")
@@ -184,11 +178,11 @@ def link(text):
 
 
 def home(readme, parts):
-    """The README as the first page: what to try, and soon the cards, in place of the table."""
+    """The README as the first page: what to try, cards in place of the table, and the score."""
     (section,) = re.findall(SECTION, readme)
     opening, others = readme.replace(section, "").split("\n## ", 1)
     section = re.sub(r"(?m)^\|.*\n(?:\|.*\n)*", lambda _: cards.page(parts), section)
-    return f"{opening.replace(BESIDE, TRY + BESIDE)}\n{section}\n## {others}"
+    return f"{opening.replace(BESIDE, TRY + BESIDE)}\n{section}\n## {others}{SCORE}"
 
 
 def contents(parts, pages):

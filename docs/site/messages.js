@@ -61,9 +61,8 @@ async function manualOf(root) {
 function addBox() {
   const root = document.documentElement.dataset.content_root || "./";
   const here = document.getElementById("by-message-and-by-symptom");
-  const isHome = /\/(README|index)\.html$|\/$/.test(location.pathname) && root === "./";
-  const search = document.getElementById("search-results");
-  const next = here ? here.querySelector("h1 + *") : isHome ? document.querySelector(".try + *") : search;
+  const next = here ? here.querySelector("h1 + *")
+    : document.querySelector(".try + *, #search-results");
   if (!next) return;
   const form = document.createElement("form");
   form.className = "pasted";
